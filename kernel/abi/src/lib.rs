@@ -1,0 +1,13 @@
+//! The agreement between the kernel and user programs: system-call numbers, errors and the layouts that
+//! cross the boundary. Numbers and layouts are those of Linux on x86-64 (`man 2 syscalls`), so that programs
+//! built for Linux run unmodified; what only Askr has lives at [`number::ASKR_BASE`] and above.
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod ask;
+mod errno;
+pub mod number;
+pub mod types;
+
+pub use ask::{AskArgs, Decider, INTENT_GENERIC, INTENT_NATURAL_LANGUAGE, QUESTION_MAX};
+pub use errno::Errno;

@@ -1,0 +1,99 @@
+//! System-call numbers (rax). Those below [`ASKR_BASE`] are Linux's for x86-64
+//! (`arch/x86/entry/syscalls/syscall_64.tbl` in the Linux sources).
+
+/// `read(fd, buf, count)`
+pub const READ: u64 = 0;
+/// `write(fd, buf, count)`
+pub const WRITE: u64 = 1;
+/// `open(path, flags, mode)`
+pub const OPEN: u64 = 2;
+/// `close(fd)`
+pub const CLOSE: u64 = 3;
+/// `stat(path, buf)`
+pub const STAT: u64 = 4;
+/// `fstat(fd, buf)`
+pub const FSTAT: u64 = 5;
+/// `lstat(path, buf)`
+pub const LSTAT: u64 = 6;
+/// `lseek(fd, offset, whence)`
+pub const LSEEK: u64 = 8;
+/// `mmap(addr, length, prot, flags, fd, offset)`
+pub const MMAP: u64 = 9;
+/// `mprotect(addr, length, prot)`
+pub const MPROTECT: u64 = 10;
+/// `munmap(addr, length)`
+pub const MUNMAP: u64 = 11;
+/// `brk(addr)`
+pub const BRK: u64 = 12;
+/// `rt_sigaction(signum, act, oldact, sigsetsize)`
+pub const RT_SIGACTION: u64 = 13;
+/// `rt_sigprocmask(how, set, oldset, sigsetsize)`
+pub const RT_SIGPROCMASK: u64 = 14;
+/// `ioctl(fd, request, argument)`
+pub const IOCTL: u64 = 16;
+/// `writev(fd, iov, iovcnt)`
+pub const WRITEV: u64 = 20;
+/// `sched_yield()`
+pub const SCHED_YIELD: u64 = 24;
+/// `nanosleep(request, remaining)`
+pub const NANOSLEEP: u64 = 35;
+/// `getpid()`
+pub const GETPID: u64 = 39;
+/// `fork()`
+pub const FORK: u64 = 57;
+/// `vfork()`, served as `fork`
+pub const VFORK: u64 = 58;
+/// `execve(path, argv, envp)`
+pub const EXECVE: u64 = 59;
+/// `exit(status)`
+pub const EXIT: u64 = 60;
+/// `wait4(pid, status, options, rusage)`
+pub const WAIT4: u64 = 61;
+/// `kill(pid, signal)`
+pub const KILL: u64 = 62;
+/// `uname(buf)`
+pub const UNAME: u64 = 63;
+/// `getcwd(buf, size)`
+pub const GETCWD: u64 = 79;
+/// `chdir(path)`
+pub const CHDIR: u64 = 80;
+/// `getuid()`
+pub const GETUID: u64 = 102;
+/// `getgid()`
+pub const GETGID: u64 = 104;
+/// `geteuid()`
+pub const GETEUID: u64 = 107;
+/// `getegid()`
+pub const GETEGID: u64 = 108;
+/// `setpgid(pid, pgid)`
+pub const SETPGID: u64 = 109;
+/// `getppid()`
+pub const GETPPID: u64 = 110;
+/// `getpgid(pid)`
+pub const GETPGID: u64 = 121;
+/// `arch_prctl(code, addr)`
+pub const ARCH_PRCTL: u64 = 158;
+/// `reboot(magic1, magic2, command, argument)`
+pub const REBOOT: u64 = 169;
+/// `gettid()`
+pub const GETTID: u64 = 186;
+/// `getdents64(fd, buf, count)`
+pub const GETDENTS64: u64 = 217;
+/// `set_tid_address(tidptr)`
+pub const SET_TID_ADDRESS: u64 = 218;
+/// `clock_gettime(clock, timespec)`
+pub const CLOCK_GETTIME: u64 = 228;
+/// `exit_group(status)`
+pub const EXIT_GROUP: u64 = 231;
+/// `openat(dirfd, path, flags, mode)`
+pub const OPENAT: u64 = 257;
+/// `newfstatat(dirfd, path, buf, flags)`
+pub const NEWFSTATAT: u64 = 262;
+/// `getrandom(buf, len, flags)`
+pub const GETRANDOM: u64 = 318;
+
+/// Where Askr's own calls begin: far above Linux's, so the two ranges never meet.
+pub const ASKR_BASE: u64 = 0x1000;
+/// `agent_ask(args: *mut AskArgs, size: usize)`: puts a question to the agent and waits for the answer; see
+/// [`crate::AskArgs`].
+pub const AGENT_ASK: u64 = ASKR_BASE + 56;

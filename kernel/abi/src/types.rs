@@ -1,0 +1,179 @@
+//! Layouts and flag values that cross the system-call boundary, as Linux has them on x86-64.
+
+/// `struct stat` (144 bytes; `arch/x86/include/uapi/asm/stat.h`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Stat {
+    /// Device that holds the file.
+    pub dev: u64,
+    /// Number of the file on its device.
+    pub ino: u64,
+    /// Number of hard links.
+    pub nlink: u64,
+    /// Type ([`S_IFMT`]) and permission bits.
+    pub mode: u32,
+    /// Owner.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+    #[doc(hidden)]
+    pub pad0: u32,
+    /// Device number, for device files.
+    pub rdev: u64,
+    /// Size in bytes.
+    pub size: i64,
+    /// Preferred size of a transfer.
+    pub blksize: i64,
+    /// Space taken, in units of 512 bytes.
+    pub blocks: i64,
+    /// Last access.
+    pub atime: Timespec,
+    /// Last change of the content.
+    pub mtime: Timespec,
+    /// Last change of the node.
+    pub ctime: Timespec,
+    #[doc(hidden)]
+    pub unused: [i64; 3],
+}
+
+const _: () = assert!(size_of::<Stat>() == 144);
+
+/// `struct timespec`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(C)]
+pub struct Timespec {
+    /// Whole seconds.
+    pub sec: i64,
+    /// Nanoseconds, 0 to 999,999,999.
+    pub nsec: i64,
+}
+
+/// Length of each field of [`Utsname`].
+pub const UTSNAME_FIELD: usize = 65;
+
+/// `struct utsname`: five NUL-terminated fields and the domain name.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Utsname {
+    /// Name of the operating system.
+    pub sysname: [u8; UTSNAME_FIELD],
+    /// Name of this machine.
+    pub nodename: [u8; UTSNAME_FIELD],
+    /// Release of the kernel.
+    pub release: [u8; UTSNAME_FIELD],
+    /// Version of the kernel.
+    pub version: [u8; UTSNAME_FIELD],
+    /// Hardware.
+    pub machine: [u8; UTSNAME_FIELD],
+    /// NIS domain.
+    pub domainname: [u8; UTSNAME_FIELD],
+}
+
+/// Mask of the file type in [`Stat::mode`].
+pub const S_IFMT: u32 = 0o170_000;
+/// Regular file.
+pub const S_IFREG: u32 = 0o100_000;
+/// Directory.
+pub const S_IFDIR: u32 = 0o040_000;
+/// Character device.
+pub const S_IFCHR: u32 = 0o020_000;
+/// Symbolic link.
+pub const S_IFLNK: u32 = 0o120_000;
+
+/// Mask of the access mode in `open` flags.
+pub const O_ACCMODE: u32 = 3;
+/// Open for reading.
+pub const O_RDONLY: u32 = 0;
+/// Open for writing.
+pub const O_WRONLY: u32 = 1;
+/// Open for both.
+pub const O_RDWR: u32 = 2;
+/// Make the file if it is missing.
+pub const O_CREAT: u32 = 0o100;
+/// With `O_CREAT`: fail if it exists.
+pub const O_EXCL: u32 = 0o200;
+/// Cut to length 0.
+pub const O_TRUNC: u32 = 0o1000;
+/// Every write goes to the end.
+pub const O_APPEND: u32 = 0o2000;
+/// Fail unless it is a directory.
+pub const O_DIRECTORY: u32 = 0o200_000;
+/// Do not follow a symbolic link at the end.
+pub const O_NOFOLLOW: u32 = 0o400_000;
+/// Close on `execve`.
+pub const O_CLOEXEC: u32 = 0o2_000_000;
+
+/// `dirfd` that stands for the working directory.
+pub const AT_FDCWD: i32 = -100;
+/// `newfstatat`: do not follow a symbolic link at the end.
+pub const AT_SYMLINK_NOFOLLOW: u32 = 0x100;
+/// `newfstatat`: an empty path means `dirfd` itself.
+pub const AT_EMPTY_PATH: u32 = 0x1000;
+
+/// `lseek` from the start, from the position, from the end.
+pub const SEEK_SET: u32 = 0;
+/// See [`SEEK_SET`].
+pub const SEEK_CUR: u32 = 1;
+/// See [`SEEK_SET`].
+pub const SEEK_END: u32 = 2;
+
+/// `d_type` of a character device in `getdents64`.
+pub const DT_CHR: u8 = 2;
+/// `d_type` of a directory.
+pub const DT_DIR: u8 = 4;
+/// `d_type` of a regular file.
+pub const DT_REG: u8 = 8;
+/// `d_type` of a symbolic link.
+pub const DT_LNK: u8 = 10;
+
+/// Interrupt from the terminal (Ctrl-C).
+pub const SIGINT: u32 = 2;
+/// Illegal instruction.
+pub const SIGILL: u32 = 4;
+/// Breakpoint.
+pub const SIGTRAP: u32 = 5;
+/// Misaligned or impossible memory access.
+pub const SIGBUS: u32 = 7;
+/// Arithmetic error.
+pub const SIGFPE: u32 = 8;
+/// Ends the process, cannot be ignored.
+pub const SIGKILL: u32 = 9;
+/// Invalid memory access.
+pub const SIGSEGV: u32 = 11;
+/// Request to end.
+pub const SIGTERM: u32 = 15;
+/// A child ended.
+pub const SIGCHLD: u32 = 17;
+/// Highest signal number plus one.
+pub const NSIG: u32 = 65;
+
+/// `wait4`: return 0 at once when no child has ended.
+pub const WNOHANG: u32 = 1;
+
+/// `ioctl`: which process group the terminal belongs to.
+pub const TIOCGPGRP: u64 = 0x540F;
+/// `ioctl`: give the terminal to a process group.
+pub const TIOCSPGRP: u64 = 0x5410;
+/// `ioctl`: size of the terminal window.
+pub const TIOCGWINSZ: u64 = 0x5413;
+/// `ioctl`: read the terminal's attributes.
+pub const TCGETS: u64 = 0x5401;
+
+/// First magic number of `reboot(2)`.
+pub const REBOOT_MAGIC1: u64 = 0xfee1_dead;
+/// Second magic number of `reboot(2)`.
+pub const REBOOT_MAGIC2: u64 = 672_274_793;
+/// `reboot(2)`: switch the machine off.
+pub const REBOOT_POWER_OFF: u64 = 0x4321_FEDC;
+/// `reboot(2)`: start again.
+pub const REBOOT_RESTART: u64 = 0x0123_4567;
+
+/// `arch_prctl`: set the base of FS.
+pub const ARCH_SET_FS: u64 = 0x1002;
+/// `arch_prctl`: read the base of FS.
+pub const ARCH_GET_FS: u64 = 0x1003;
+
+/// `clock_gettime`: seconds since 1970.
+pub const CLOCK_REALTIME: u64 = 0;
+/// `clock_gettime`: time since boot.
+pub const CLOCK_MONOTONIC: u64 = 1;

@@ -1,0 +1,2 @@
+//! `cargo run`: boots Askr in QEMU.
+fn main() {}

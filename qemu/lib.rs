@@ -1,0 +1,2 @@
+//! QEMU, driven from tests and from `cargo run`.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+#![no_std]
+//! Runtime library of user programs.
