@@ -1,0 +1,15 @@
+//! `reboot`: starts the machine again.
+#![no_std]
+#![no_main]
+#![deny(unsafe_code)]
+
+use askr_userland::sys::{self, Reboot};
+use askr_userland::{Args, eprintln};
+
+askr_userland::main!(main);
+
+fn main(_: Args) -> i32 {
+    let errno = sys::reboot(Reboot::Restart);
+    eprintln!("reboot: {errno}");
+    1
+}

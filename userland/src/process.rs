@@ -1,0 +1,106 @@
+//! Starting other programs, waiting for them, and ending.
+
+use crate::bytes::Bytes;
+use crate::sys::{self, CStrings, Disposition, Fork, Pid};
+use crate::{env, eprintln, io};
+use askr_abi::Errno;
+use askr_abi::types::{SIGINT, WNOHANG};
+
+pub use crate::signal::Status;
+
+/// Exit code of a program that was not found.
+pub const EXIT_NOT_FOUND: i32 = 127;
+/// Exit code of a program that was found but could not be started.
+pub const EXIT_NOT_STARTED: i32 = 126;
+
+/// Which process group a new program belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// The caller's.
+    Inherit,
+    /// A new one that it leads.
+    Own,
+    /// A new one that it leads, and that the terminal belongs to.
+    Foreground,
+}
+
+/// Ends the program: writes out standard output, and turns success into failure if output was lost.
+pub fn exit(status: i32) -> ! {
+    if let Err(errno) = io::flush() {
+        eprintln!("write error: {errno}");
+        sys::exit(if status == 0 { 1 } else { status });
+    }
+    sys::exit(status)
+}
+
+/// Puts a process into its group and gives it the terminal if it gets it. Parent and child both do this, so that
+/// it holds whichever runs first; so errors are no matter: the other one was earlier.
+pub fn join_group(pid: Pid, group: Group) {
+    if group == Group::Inherit {
+        return;
+    }
+    let _ = sys::setpgid(pid, 0);
+    if group == Group::Foreground {
+        let leader = if pid == 0 { sys::getpid() } else { pid };
+        let _ = sys::set_foreground(sys::STDIN, leader);
+    }
+}
+
+/// Forks; the child is in `group` and obeys Ctrl-C again.
+///
+/// # Errors
+/// What `fork` says.
+pub fn fork_into(group: Group) -> Result<Fork, Errno> {
+    // What is left in the buffer would be written by both. A lost write stays recorded for the parent's exit.
+    io::flush_best_effort();
+    let who = sys::fork()?;
+    match who {
+        Fork::Child => {
+            join_group(0, group);
+            // Cannot fail: SIGINT exists and can be changed.
+            let _ = sys::set_signal(SIGINT, Disposition::Default);
+        }
+        Fork::Parent(pid) => join_group(pid, group),
+    }
+    Ok(who)
+}
+
+/// Starts the program at `path` with `arguments` (the first is its name) and `environment`.
+///
+/// If the child cannot become the program, it says so on standard error in the name of `caller` and ends with
+/// [`EXIT_NOT_FOUND`] or [`EXIT_NOT_STARTED`].
+///
+/// # Errors
+/// What `fork` says; EINVAL for a NUL byte in an argument.
+pub fn spawn(caller: &str, path: &[u8], arguments: &[&[u8]], group: Group) -> Result<Pid, Errno> {
+    let c_path = io::c_path(path)?;
+    let c_arguments = CStrings::new(arguments)?;
+    let c_environment = CStrings::new(&env::variables())?;
+    match fork_into(group)? {
+        Fork::Parent(pid) => Ok(pid),
+        Fork::Child => {
+            let errno = sys::execve(&c_path, &c_arguments, &c_environment);
+            let name = arguments.first().copied().unwrap_or(path);
+            if errno != Errno::ENOENT {
+                eprintln!("{caller}: {}: {errno}", Bytes(name));
+                sys::exit(EXIT_NOT_STARTED);
+            }
+            let what = if name.contains(&b'/') { errno.message() } else { "command not found" };
+            eprintln!("{caller}: {}: {what}", Bytes(name));
+            sys::exit(EXIT_NOT_FOUND)
+        }
+    }
+}
+
+/// Waits until the child `pid` has ended.
+pub fn wait(pid: Pid) -> Result<Status, Errno> {
+    let (_, status) = sys::wait4(pid, 0)?.ok_or(Errno::EIO)?;
+    Ok(Status::from_raw(status))
+}
+
+/// A child that has ended and was not waited for yet, if there is one.
+pub fn reap() -> Option<(Pid, Status)> {
+    // The only error is ECHILD: there are no children.
+    let (pid, status) = sys::wait4(-1, WNOHANG).ok().flatten()?;
+    Some((pid, Status::from_raw(status)))
+}

@@ -1,0 +1,108 @@
+//! Files, directories and the terminal.
+
+use super::raw::syscall;
+use alloc_crate::vec;
+use alloc_crate::vec::Vec;
+use askr_abi::types::{Stat, TCGETS};
+use askr_abi::{Errno, number};
+use core::ffi::CStr;
+
+/// A file descriptor.
+pub type Fd = i32;
+
+/// Standard input.
+pub const STDIN: Fd = 0;
+/// Standard output.
+pub const STDOUT: Fd = 1;
+/// Standard error.
+pub const STDERR: Fd = 2;
+
+/// Longest path that the kernel handles, in bytes with the NUL (`PATH_MAX` in Linux).
+const PATH_MAX: usize = 4096;
+
+/// The register that carries a descriptor; the kernel looks at the low 32 bits.
+pub(super) fn fd_argument(fd: Fd) -> usize {
+    fd.cast_unsigned() as usize
+}
+
+/// `read(2)`: up to `buffer.len()` bytes; 0 at the end.
+pub fn read(fd: Fd, buffer: &mut [u8]) -> Result<usize, Errno> {
+    // SAFETY: the kernel writes at most `buffer.len()` bytes to a buffer we hold exclusively.
+    unsafe { syscall(number::READ, [fd_argument(fd), buffer.as_mut_ptr() as usize, buffer.len()]) }
+}
+
+/// `write(2)`: how many of `bytes` were taken.
+pub fn write(fd: Fd, bytes: &[u8]) -> Result<usize, Errno> {
+    // SAFETY: the kernel reads `bytes.len()` bytes from a live slice.
+    unsafe { syscall(number::WRITE, [fd_argument(fd), bytes.as_ptr() as usize, bytes.len()]) }
+}
+
+/// `open(2)` with the `O_*` flags of `askr_abi::types`.
+pub fn open(path: &CStr, flags: u32, mode: u32) -> Result<Fd, Errno> {
+    let arguments = [path.as_ptr() as usize, flags as usize, mode as usize];
+    // SAFETY: the path is NUL-terminated and live.
+    let fd = unsafe { syscall(number::OPEN, arguments) }?;
+    Fd::try_from(fd).map_err(|_| Errno::EIO)
+}
+
+/// `close(2)`.
+pub fn close(fd: Fd) -> Result<(), Errno> {
+    // SAFETY: no address is passed.
+    unsafe { syscall(number::CLOSE, [fd_argument(fd)]) }.map(drop)
+}
+
+/// `fstat(2)`.
+pub fn fstat(fd: Fd) -> Result<Stat, Errno> {
+    let mut stat = Stat::default();
+    // SAFETY: the kernel writes one `Stat`, for which every bit pattern is valid.
+    unsafe { syscall(number::FSTAT, [fd_argument(fd), &raw mut stat as usize]) }?;
+    Ok(stat)
+}
+
+/// `stat(2)`.
+pub fn stat(path: &CStr) -> Result<Stat, Errno> {
+    let mut stat = Stat::default();
+    // SAFETY: the path is NUL-terminated and live; the kernel writes one `Stat`, any bit pattern is valid.
+    unsafe { syscall(number::STAT, [path.as_ptr() as usize, &raw mut stat as usize]) }?;
+    Ok(stat)
+}
+
+/// `lseek(2)` with one of `SEEK_SET`, `SEEK_CUR`, `SEEK_END`: the new position.
+pub fn lseek(fd: Fd, offset: i64, whence: u32) -> Result<u64, Errno> {
+    let arguments = [fd_argument(fd), offset.cast_unsigned() as usize, whence as usize];
+    // SAFETY: no address is passed.
+    unsafe { syscall(number::LSEEK, arguments) }.map(|position| position as u64)
+}
+
+/// `getdents64(2)`: how many bytes of `buffer` hold records (`crate::dirent` reads them); 0 at the end.
+pub fn getdents64(fd: Fd, buffer: &mut [u8]) -> Result<usize, Errno> {
+    let arguments = [fd_argument(fd), buffer.as_mut_ptr() as usize, buffer.len()];
+    // SAFETY: the kernel writes at most `buffer.len()` bytes to a buffer we hold exclusively.
+    unsafe { syscall(number::GETDENTS64, arguments) }
+}
+
+/// `chdir(2)`.
+pub fn chdir(path: &CStr) -> Result<(), Errno> {
+    // SAFETY: the path is NUL-terminated and live.
+    unsafe { syscall(number::CHDIR, [path.as_ptr() as usize]) }.map(drop)
+}
+
+/// `getcwd(2)`: the working directory, without the NUL.
+pub fn getcwd() -> Result<Vec<u8>, Errno> {
+    let mut buffer = vec![0; PATH_MAX];
+    // SAFETY: the kernel writes at most `buffer.len()` bytes to a buffer we own.
+    let length = unsafe { syscall(number::GETCWD, [buffer.as_mut_ptr() as usize, buffer.len()]) }?;
+    buffer.truncate(length.saturating_sub(1));
+    Ok(buffer)
+}
+
+/// Whether `fd` is a terminal, tested as the C library does, by asking for its attributes.
+#[must_use]
+pub fn is_terminal(fd: Fd) -> bool {
+    /// Larger than the kernel's `struct termios` (36 bytes).
+    const TERMIOS_ROOM: usize = 64;
+    let mut termios = [0_u8; TERMIOS_ROOM];
+    let arguments = [fd_argument(fd), TCGETS as usize, termios.as_mut_ptr() as usize];
+    // SAFETY: the kernel writes one `struct termios`, which fits.
+    unsafe { syscall(number::IOCTL, arguments) }.is_ok()
+}

@@ -1,0 +1,25 @@
+//! System calls as typed functions. The numbers and layouts are Linux's on x86-64 (`askr_abi`), so a program
+//! also runs on a Linux host, except for the calls that only Askr has.
+//!
+//! Every function is safe: what it gives the kernel are addresses of live references with their true lengths.
+
+mod ask;
+mod file;
+mod machine;
+mod memory;
+mod process;
+mod raw;
+pub(crate) mod single;
+pub(crate) mod stack;
+
+pub use ask::agent_ask;
+pub use file::{
+    Fd, STDERR, STDIN, STDOUT, chdir, close, fstat, getcwd, getdents64, is_terminal, lseek, open, read, stat,
+    write,
+};
+pub use machine::{Reboot, clock_gettime, nanosleep, reboot, uname};
+pub use memory::{brk, grow_break, map_anonymous};
+pub use process::{
+    CStrings, Disposition, Fork, Pid, execve, exit, fork, getpgrp, getpid, getppid, kill, sched_yield,
+    set_foreground, set_signal, setpgid, wait4,
+};
