@@ -9,6 +9,9 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "vectors")]
+extern crate alloc;
+
 pub mod code;
 mod cursor;
 mod deframe;
@@ -18,6 +21,8 @@ mod list;
 pub mod message;
 mod path;
 pub mod status;
+#[cfg(feature = "vectors")]
+pub mod vectors;
 
 pub use cursor::{DecodeError, Message, NoRoom, Reader, Writer};
 pub use deframe::{Deframer, FrameError};
