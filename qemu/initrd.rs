@@ -1,0 +1,194 @@
+//! Adds a developer's own files to the initrd.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use crate::{Error, Result};
+
+/// Largest file that goes into the guest: it lives in the guest's memory.
+const EXTRA_MAX: u64 = 256 << 20;
+/// Longest guest path; with it every name fits a ustar header (`ustar` name field, 100 bytes).
+const GUEST_PATH_MAX: usize = 100;
+
+/// A file of the host that the guest finds under a path of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExtraFile {
+    /// The file on the host.
+    pub host: PathBuf,
+    /// The absolute path in the guest.
+    pub guest: String,
+}
+
+impl ExtraFile {
+    /// Parses `FILE[:/guest/path]`. Without a guest path the file becomes `/bin/NAME`; a guest path that ends
+    /// in a slash is a folder.
+    ///
+    /// # Errors
+    /// A text that says why the guest path can't be used.
+    pub fn parse(text: &str) -> std::result::Result<Self, String> {
+        let (host, guest) = match text.rfind(":/") {
+            Some(colon) => (&text[..colon], &text[colon + 1..]),
+            None => (text, "/bin/"),
+        };
+        let host = PathBuf::from(host);
+        let name = host.file_name().and_then(|name| name.to_str()).ok_or("the file has no usable name")?;
+        let guest = if guest.ends_with('/') { format!("{guest}{name}") } else { guest.to_owned() };
+        if guest.len() > GUEST_PATH_MAX {
+            return Err(format!("the guest path is longer than {GUEST_PATH_MAX} bytes"));
+        }
+        if guest[1..].split('/').any(|part| matches!(part, "" | "." | "..")) {
+            return Err(format!("the guest path {guest} may not contain empty parts, `.` or `..`"));
+        }
+        Ok(Self { host, guest })
+    }
+
+    /// Checks that the file can be read, and tells what looks wrong with it but is no error.
+    ///
+    /// # Errors
+    /// The file is missing, is no regular file, is too large or can't be read.
+    pub fn check(&self) -> Result<Option<String>> {
+        let refuse = |reason: String| Error::ExtraFile { path: self.host.clone(), reason };
+        let mut file = File::open(&self.host).map_err(|error| refuse(error.to_string()))?;
+        let found = file.metadata().map_err(|error| refuse(error.to_string()))?;
+        if !found.is_file() {
+            return Err(refuse("is not a regular file".into()));
+        }
+        if found.len() > EXTRA_MAX {
+            return Err(refuse(format!("is larger than {} MiB", EXTRA_MAX >> 20)));
+        }
+        let mut head = [0; 4];
+        let is_elf = file.read_exact(&mut head).is_ok() && head == *b"\x7fELF";
+        Ok((!is_elf)
+            .then(|| format!("{} is not an ELF file; the guest gets it as it is", self.host.display())))
+    }
+}
+
+/// Writes `to`: everything in the tar file `base`, and the extra files, which replace those of the same path.
+pub(crate) fn with_extra_files(base: &Path, extra: &[ExtraFile], to: &Path) -> Result<()> {
+    for file in extra {
+        file.check()?;
+    }
+    write_tar(base, extra, to).map_err(Error::io("packing the initrd"))
+}
+
+fn write_tar(base: &Path, extra: &[ExtraFile], to: &Path) -> io::Result<()> {
+    let mut out = tar::Builder::new(File::create(to)?);
+    let replaced: BTreeSet<&str> = extra.iter().map(|file| &file.guest[1..]).collect();
+    let mut folders = BTreeSet::new();
+    for entry in tar::Archive::new(File::open(base)?).entries()? {
+        let entry = entry?;
+        let path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        if entry.header().entry_type().is_dir() {
+            folders.insert(path.trim_end_matches('/').to_owned());
+        }
+        if !replaced.contains(path.as_str()) {
+            let header = entry.header().clone();
+            out.append(&header, entry)?;
+        }
+    }
+    for file in extra {
+        let path = &file.guest[1..];
+        for (end, _) in path.match_indices('/') {
+            if folders.insert(path[..end].to_owned()) {
+                append(&mut out, &format!("{}/", &path[..end]), 0o755, tar::EntryType::Directory, &[])?;
+            }
+        }
+        let mode = fs::metadata(&file.host)?.permissions().mode() & 0o777;
+        append(&mut out, path, mode, tar::EntryType::Regular, &fs::read(&file.host)?)?;
+    }
+    out.into_inner()?;
+    Ok(())
+}
+
+fn append(
+    out: &mut tar::Builder<File>,
+    path: &str,
+    mode: u32,
+    kind: tar::EntryType,
+    content: &[u8],
+) -> io::Result<()> {
+    let mut header = tar::Header::new_ustar();
+    header.set_entry_type(kind);
+    header.set_mode(mode);
+    header.set_size(content.len() as u64);
+    out.append_data(&mut header, path, content)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> (String, String) {
+        let file = ExtraFile::parse(text).unwrap();
+        (file.host.to_str().unwrap().to_owned(), file.guest)
+    }
+
+    #[test]
+    fn the_guest_path_is_optional() {
+        assert_eq!(parsed("target/a/prog"), ("target/a/prog".into(), "/bin/prog".into()));
+        assert_eq!(parsed("prog:/opt/other"), ("prog".into(), "/opt/other".into()));
+        assert_eq!(parsed("/a:b/prog:/opt/"), ("/a:b/prog".into(), "/opt/prog".into()));
+    }
+
+    #[test]
+    fn guest_paths_that_lead_elsewhere_are_refused() {
+        for text in
+            ["prog:/../etc/motd", "prog:/a//b", "prog:/a/./b", "..", &format!("prog:/{}", "x".repeat(100))]
+        {
+            assert!(ExtraFile::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_missing_file_is_an_error_and_a_script_is_a_warning() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = folder.path().join("script");
+        let file = ExtraFile { host: script.clone(), guest: "/bin/script".into() };
+        assert!(file.check().unwrap_err().to_string().contains("No such file"));
+        fs::write(&script, "echo hi\n").unwrap();
+        assert!(file.check().unwrap().unwrap().contains("not an ELF"));
+        fs::write(&script, b"\x7fELF\x02").unwrap();
+        assert_eq!(file.check().unwrap(), None);
+        let folder = ExtraFile { host: folder.path().to_owned(), guest: "/bin/x".into() };
+        assert!(folder.check().unwrap_err().to_string().contains("not a regular file"));
+    }
+
+    #[test]
+    fn extra_files_are_added_and_replace_those_of_the_same_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let mut base = tar::Builder::new(File::create(path("base")).unwrap());
+        append(&mut base, "bin/", 0o755, tar::EntryType::Directory, &[]).unwrap();
+        append(&mut base, "bin/sh", 0o755, tar::EntryType::Regular, b"old").unwrap();
+        append(&mut base, "bin/ls", 0o755, tar::EntryType::Regular, b"ls").unwrap();
+        base.into_inner().unwrap();
+        fs::write(path("new"), "new").unwrap();
+        fs::set_permissions(path("new"), fs::Permissions::from_mode(0o750)).unwrap();
+
+        let extra =
+            ["/bin/sh", "/opt/a/prog"].map(|guest| ExtraFile { host: path("new"), guest: guest.into() });
+        with_extra_files(&path("base"), &extra, &path("out")).unwrap();
+
+        let mut found = Vec::new();
+        for entry in tar::Archive::new(File::open(path("out")).unwrap()).entries().unwrap() {
+            let mut entry = entry.unwrap();
+            let mut content = String::new();
+            entry.read_to_string(&mut content).unwrap();
+            let name = String::from_utf8(entry.path_bytes().into_owned()).unwrap();
+            found.push((name, entry.header().mode().unwrap(), content));
+        }
+        let expected = [
+            ("bin/", 0o755, ""),
+            ("bin/ls", 0o755, "ls"),
+            ("bin/sh", 0o750, "new"),
+            ("opt/", 0o755, ""),
+            ("opt/a/", 0o755, ""),
+            ("opt/a/prog", 0o750, "new"),
+        ];
+        let found: Vec<_> = found.iter().map(|(name, mode, content)| (&**name, *mode, &**content)).collect();
+        assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,228 @@
+//! One running QEMU.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Child, ExitStatus};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::error::{Transcript, printable};
+use crate::machine::COM2_SOCKET;
+use crate::qmp::Qmp;
+use crate::run_folder::RunFolder;
+use crate::{Error, Result, spawner};
+
+/// The program that is started.
+const QEMU: &str = "qemu-system-x86_64";
+/// The oldest version that is known to work.
+const OLDEST_QEMU: (u64, u64) = (7, 0);
+/// The file in the run folder that takes QEMU's standard error.
+const ERROR_LOG: &str = "qemu.log";
+/// How much of the end of that file is shown, in lines.
+const ERROR_LINES: usize = 20;
+/// Status of QEMU when a kernel writes `POWEROFF_CODE` to port 0xf4 (isa-debug-exit: `code << 1 | 1`).
+const DEBUG_EXIT_POWEROFF: i32 = (POWEROFF_CODE << 1) | 1;
+/// What the kernel writes to port 0xf4 to say "powered off" where there is no ACPI. Zero would give QEMU the
+/// status 1, which is also that of its own failures.
+const POWEROFF_CODE: i32 = 0x31;
+
+/// How a guest ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// It powered itself off, or was told to quit.
+    PowerOff,
+    /// It reset itself: a reboot, or a triple fault. QEMU runs with `-no-reboot`.
+    Reset,
+    /// QEMU ended in another way.
+    Failed {
+        /// QEMU's exit status or signal.
+        status: String,
+        /// The end of its standard error.
+        stderr: String,
+    },
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PowerOff => f.write_str("the guest powered off"),
+            Self::Reset => f.write_str("the guest reset itself (a triple fault, or a reboot)"),
+            Self::Failed { status, stderr } => write!(f, "QEMU ended unexpectedly ({status})\n{stderr}"),
+        }
+    }
+}
+
+/// A running QEMU; killed on drop.
+pub struct Vm {
+    child: Child,
+    com1: Option<UnixStream>,
+    qmp: Qmp,
+    // Last: the folder goes after QEMU is gone.
+    folder: RunFolder,
+}
+
+/// Starts QEMU in `folder` with these arguments.
+pub(crate) fn launch(folder: RunFolder, arguments: &[OsString]) -> Result<Vm> {
+    let program = spawner::find_program(QEMU).ok_or(Error::NotInstalled { program: QEMU })?;
+    spawner::find_program("setpriv").ok_or(Error::NotInstalled { program: "setpriv (util-linux)" })?;
+    let (com1, com1_qemu) = UnixStream::pair().map_err(Error::io("socket for COM1"))?;
+    let (monitor, monitor_qemu) = UnixStream::pair().map_err(Error::io("socket for the monitor"))?;
+    let log = File::create(folder.path().join(ERROR_LOG)).map_err(Error::io(ERROR_LOG))?;
+    let mut command = spawner::bound_command(&program, arguments);
+    command
+        .current_dir(folder.path())
+        .stdin(OwnedFd::from(com1_qemu))
+        .stdout(OwnedFd::from(monitor_qemu))
+        .stderr(log);
+    let mut child = spawner::spawn(command).map_err(Error::io("starting QEMU"))?;
+    match Qmp::start(monitor) {
+        Ok(Some(qmp)) if qmp.version() < OLDEST_QEMU => {
+            let (major, minor) = qmp.version();
+            end(&mut child);
+            Err(too_old(&format!("{major}.{minor}")))
+        }
+        Ok(Some(qmp)) => Ok(Vm { child, com1: Some(com1), qmp, folder }),
+        Ok(None) => {
+            let status = child.wait().map_err(Error::io("waiting for QEMU"))?;
+            Err(did_not_start(&program, status, &folder))
+        }
+        Err(error) => {
+            end(&mut child);
+            Err(error)
+        }
+    }
+}
+
+/// An old QEMU may fail on an option that it doesn't know: then its age is the reason to tell.
+fn did_not_start(program: &PathBuf, status: ExitStatus, folder: &RunFolder) -> Error {
+    match installed_version(program) {
+        Some(version) if version < OLDEST_QEMU => too_old(&format!("{}.{}", version.0, version.1)),
+        _ => Error::QemuDidNotStart { status: status.to_string(), stderr: error_tail(folder) },
+    }
+}
+
+fn too_old(found: &str) -> Error {
+    Error::QemuTooOld { found: found.to_owned(), needed: format!("{}.{}", OLDEST_QEMU.0, OLDEST_QEMU.1) }
+}
+
+/// Reads `QEMU emulator version 7.2.22 (…)`.
+fn installed_version(program: &PathBuf) -> Option<(u64, u64)> {
+    let output = std::process::Command::new(program).arg("--version").output().ok()?;
+    parse_version(&String::from_utf8_lossy(&output.stdout))
+}
+
+fn parse_version(text: &str) -> Option<(u64, u64)> {
+    let mut numbers = text.split_once("version ")?.1.split(|c: char| !c.is_ascii_digit());
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
+fn end(child: &mut Child) {
+    // Fails only if it ended by itself.
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+fn error_tail(folder: &RunFolder) -> String {
+    let log = std::fs::read(folder.path().join(ERROR_LOG)).unwrap_or_default();
+    let text = String::from_utf8_lossy(&log);
+    let lines: Vec<_> = text.lines().map(printable).collect();
+    lines[lines.len().saturating_sub(ERROR_LINES)..].join("\n")
+}
+
+impl Vm {
+    /// Our end of COM1, from the first byte on. It can be taken once; bytes that nobody reads stall the guest's
+    /// console after a few hundred.
+    pub fn take_com1(&mut self) -> Option<UnixStream> {
+        self.com1.take()
+    }
+
+    /// Where COM2's socket is. QEMU serves one client at a time.
+    #[must_use]
+    pub fn com2_path(&self) -> PathBuf {
+        self.folder.path().join(COM2_SOCKET)
+    }
+
+    /// Connects to COM2. Drop the stream before connecting again: a second client waits for the first to leave.
+    ///
+    /// # Errors
+    /// As `connect(2)`.
+    pub fn com2(&self) -> Result<UnixStream> {
+        host_bridge::socket::connect(&self.com2_path()).map_err(Error::io("connecting to COM2"))
+    }
+
+    /// Runs a QMP command with its arguments (an object) and returns what QEMU returns.
+    ///
+    /// # Errors
+    /// QEMU refuses the command, is gone, or doesn't answer.
+    pub fn qmp(&self, command: &str, arguments: Value) -> Result<Value> {
+        self.qmp.execute(command, arguments)
+    }
+
+    /// Stops the guest's CPU and clock.
+    ///
+    /// # Errors
+    /// As [`Vm::qmp`].
+    pub fn pause(&self) -> Result<()> {
+        self.qmp("stop", json!({})).map(drop)
+    }
+
+    /// Lets the guest go on.
+    ///
+    /// # Errors
+    /// As [`Vm::qmp`].
+    pub fn resume(&self) -> Result<()> {
+        self.qmp("cont", json!({})).map(drop)
+    }
+
+    /// QEMU's process id.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits until the guest has ended.
+    ///
+    /// # Errors
+    /// [`Error::Deadline`] when it still runs.
+    pub fn wait(&mut self, within: Duration) -> Result<Exit> {
+        if !self.qmp.wait_closed(within) {
+            let what = "end of the guest".to_owned();
+            return Err(Error::Deadline { what, within, transcript: Transcript::default() });
+        }
+        let status = self.child.wait().map_err(Error::io("waiting for QEMU"))?;
+        Ok(match (status.code(), self.qmp.shutdown_reason().as_deref()) {
+            (Some(0), Some("guest-reset")) => Exit::Reset,
+            (Some(0 | DEBUG_EXIT_POWEROFF), _) => Exit::PowerOff,
+            _ => Exit::Failed { status: status.to_string(), stderr: error_tail(&self.folder) },
+        })
+    }
+
+    /// Ends QEMU now, as a power cut would.
+    pub fn kill(&mut self) {
+        end(&mut self.child);
+    }
+}
+
+impl Drop for Vm {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_from_qemus_first_line() {
+        let debian = "QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18)\nCopyright …";
+        assert_eq!(parse_version(debian), Some((7, 2)));
+        assert_eq!(parse_version("QEMU emulator version 10.0.50"), Some((10, 0)));
+        assert_eq!(parse_version("something else"), None);
+    }
+}
