@@ -31,7 +31,8 @@ pub(crate) fn is_exhausted() -> bool {
 /// Gives `heap` enough new memory for `layout`; false if the kernel has no more, or if something else moved the
 /// break, after which the new memory does not continue the old.
 fn grow(heap: &mut Heap, layout: Layout) -> bool {
-    let Some(need) = layout.size().checked_add(layout.align()).and_then(|need| need.checked_add(OVERHEAD)) else {
+    let Some(need) = layout.size().checked_add(layout.align()).and_then(|need| need.checked_add(OVERHEAD))
+    else {
         return false;
     };
     let Some(length) = need.checked_next_multiple_of(GROWTH) else { return false };

@@ -75,7 +75,10 @@ mod tests {
 
     #[test]
     fn later_lines_are_indented() {
-        assert_eq!(Lines(b"one\ttab\n(decided by: human)\nend").to_string(), "one\ttab\n  (decided by: human)\n  end");
+        assert_eq!(
+            Lines(b"one\ttab\n(decided by: human)\nend").to_string(),
+            "one\ttab\n  (decided by: human)\n  end"
+        );
         assert_eq!(Lines(b"a\rb").to_string(), "a\\rb");
     }
 

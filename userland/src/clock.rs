@@ -115,7 +115,9 @@ mod tests {
         assert_eq!(read("1.5m"), Some(Duration::from_secs(90)));
         assert_eq!(read("2h"), Some(Duration::from_secs(7200)));
         assert_eq!(read("1d"), Some(Duration::from_secs(86_400)));
-        for wrong in ["", ".", "s", "-1", "1e3", "1.2.3", "x", "18446744073709551616", "18446744073709551615d"] {
+        for wrong in
+            ["", ".", "s", "-1", "1e3", "1.2.3", "x", "18446744073709551616", "18446744073709551615d"]
+        {
             assert_eq!(read(wrong), None, "{wrong}");
         }
     }

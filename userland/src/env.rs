@@ -4,23 +4,24 @@ use crate::sys::single::Single;
 use alloc_crate::vec::Vec;
 
 /// The arguments of a program; the first is the name it was started by.
-#[derive(Clone, Debug, Default)]
-pub struct Args(Vec<&'static [u8]>);
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Args(&'static [&'static [u8]]);
 
 impl Args {
     pub(crate) fn new(arguments: Vec<&'static [u8]>) -> Self {
-        Self(arguments)
+        // They are needed until the process ends.
+        Self(arguments.leak())
     }
 
     /// All arguments, the program's name included.
     #[must_use]
-    pub fn all(&self) -> &[&'static [u8]] {
-        &self.0
+    pub fn all(self) -> &'static [&'static [u8]] {
+        self.0
     }
 
     /// The arguments after the program's name.
     #[must_use]
-    pub fn rest(&self) -> &[&'static [u8]] {
+    pub fn rest(self) -> &'static [&'static [u8]] {
         self.0.get(1..).unwrap_or_default()
     }
 }
@@ -50,7 +51,9 @@ pub fn variables() -> Vec<&'static [u8]> {
 #[must_use]
 pub fn variable(name: &[u8]) -> Option<&'static [u8]> {
     SURROUNDINGS.with(|all| {
-        all.variables.iter().find_map(|entry| entry.strip_prefix(name).and_then(|rest| rest.strip_prefix(b"=")))
+        all.variables
+            .iter()
+            .find_map(|entry| entry.strip_prefix(name).and_then(|rest| rest.strip_prefix(b"=")))
     })
 }
 

@@ -1,6 +1,7 @@
 //! Starting other programs, waiting for them, and ending.
 
 use crate::bytes::Bytes;
+use crate::signal::SIGTTOU;
 use crate::sys::{self, CStrings, Disposition, Fork, Pid};
 use crate::{env, eprintln, io};
 use askr_abi::Errno;
@@ -57,8 +58,11 @@ pub fn fork_into(group: Group) -> Result<Fork, Errno> {
     match who {
         Fork::Child => {
             join_group(0, group);
-            // Cannot fail: SIGINT exists and can be changed.
-            let _ = sys::set_signal(SIGINT, Disposition::Default);
+            // What the caller ignores would stay ignored across `execve`. Where a signal cannot be changed, it
+            // was not ignored either.
+            for signal in [SIGINT, SIGTTOU] {
+                let _ = sys::set_signal(signal, Disposition::Default);
+            }
         }
         Fork::Parent(pid) => join_group(pid, group),
     }

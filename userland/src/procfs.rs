@@ -26,7 +26,12 @@ impl<'a> Process<'a> {
     #[must_use]
     pub fn parse(text: &'a [u8]) -> Self {
         let value = |key| field(text, key).unwrap_or(b"?");
-        Self { name: value(b"Name"), state: value(b"State"), parent: value(b"PPid"), origin: value(b"Origin") }
+        Self {
+            name: value(b"Name"),
+            state: value(b"State"),
+            parent: value(b"PPid"),
+            origin: value(b"Origin"),
+        }
     }
 }
 

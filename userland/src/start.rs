@@ -59,7 +59,8 @@ unsafe extern "C" fn _start() -> ! {
 unsafe extern "C" fn enter(stack: *const usize, base: usize, dynamic: *const Dynamic) -> ! {
     // SAFETY: the addresses are the program's own, and nothing ran before.
     if !unsafe { relocate(base, dynamic) } {
-        let _ = sys::write(sys::STDERR, b"start: the program has a relocation that is not R_X86_64_RELATIVE\n");
+        let _ =
+            sys::write(sys::STDERR, b"start: the program has a relocation that is not R_X86_64_RELATIVE\n");
         sys::exit(EXIT_NOT_RUN);
     }
     // SAFETY: the kernel laid the stack out as the ABI says.

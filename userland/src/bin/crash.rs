@@ -64,7 +64,9 @@ fn execute_stack() {
 
 fn write_text() {
     // SAFETY: not sound, on purpose. The byte written is the one that is there, should it be possible.
-    unsafe { asm!("lea {0}, [rip + 2f]", "mov {1}, [{0}]", "mov [{0}], {1}", "2:", out(reg) _, out(reg_byte) _) }
+    unsafe {
+        asm!("lea {0}, [rip + 2f]", "mov {1}, [{0}]", "mov [{0}], {1}", "2:", out(reg) _, out(reg_byte) _);
+    }
 }
 
 fn overflow_stack() {

@@ -44,6 +44,7 @@ fn main(_: Args) -> i32 {
 
 fn print_row(pid: u64, process: &Process<'_>) {
     // Padding needs finished strings.
-    let [parent, state, origin] = [process.parent, process.state, process.origin].map(|text| format!("{}", Bytes(text)));
+    let [parent, state, origin] =
+        [process.parent, process.state, process.origin].map(|text| format!("{}", Bytes(text)));
     println!("{pid:>5} {parent:>5} {state:<14} {origin:<10} {}", Bytes(process.name));
 }

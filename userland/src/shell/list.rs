@@ -115,7 +115,9 @@ mod tests {
 
     #[test]
     fn operators_without_commands() {
-        for (line, operator) in [("; a", ";"), ("a ;; b", ";"), ("& a", "&"), ("a & ; b", ";"), ("a && || b", "||")] {
+        for (line, operator) in
+            [("; a", ";"), ("a ;; b", ";"), ("& a", "&"), ("a & ; b", ";"), ("a && || b", "||")]
+        {
             assert_eq!(show(line), Err(SyntaxError::Unexpected(operator)), "{line}");
         }
         assert_eq!(show("a &&"), Err(SyntaxError::Unfinished("&&")));

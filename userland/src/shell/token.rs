@@ -34,6 +34,20 @@ impl Word {
         }
     }
 
+    /// The word as it was written, but for quotes: to show, not to run.
+    #[must_use]
+    pub fn source(&self) -> Vec<u8> {
+        let mut text = Vec::new();
+        for part in &self.parts {
+            match part {
+                Part::Literal(bytes) => text.extend_from_slice(bytes),
+                Part::Status => text.extend_from_slice(b"$?"),
+                Part::Variable(name) => text.extend([b"$", name.as_slice()].concat()),
+            }
+        }
+        text
+    }
+
     /// The word with `$?` and variables replaced (an unknown one by nothing); the result is not split again.
     /// `None` if nothing is left and nothing was quoted.
     #[must_use]
@@ -86,7 +100,9 @@ impl fmt::Display for SyntaxError {
             Self::Unterminated(quote) => write!(f, "syntax error: a {quote} is not closed"),
             Self::Unexpected(operator) => write!(f, "syntax error: unexpected `{operator}`"),
             Self::Unfinished(operator) => write!(f, "syntax error: nothing follows `{operator}`"),
-            Self::Unsupported(what) => write!(f, "syntax error: this shell has no {what}; quote it to mean the character"),
+            Self::Unsupported(what) => {
+                write!(f, "syntax error: this shell has no {what}; quote it to mean the character")
+            }
         }
     }
 }

@@ -26,9 +26,16 @@ fn quotes_join_and_keep_blanks() {
 
 #[test]
 fn dollars() {
-    assert_eq!(strings(r#"$? "$?x" '$?' \$? $HOME/x "$NONE" $NONE $ $1"#), [
-        "7", "7x", "$?", "$?", "/root/x", "", "$", "$1"
-    ]);
+    assert_eq!(
+        strings(r#"$? "$?x" '$?' \$? $HOME/x "$NONE" $NONE $ $1"#),
+        ["7", "7x", "$?", "$?", "/root/x", "", "$", "$1"]
+    );
+}
+
+#[test]
+fn a_word_can_be_shown_again() {
+    let tokens = tokenize(br#"'a b'$?$HOME"#).unwrap();
+    assert!(matches!(&tokens[..], [Token::Word(word)] if word.source() == b"a b$?$HOME"));
 }
 
 #[test]

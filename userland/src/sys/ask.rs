@@ -24,6 +24,6 @@ pub fn agent_ask(
         ..AskArgs::default()
     };
     // SAFETY: the block and the three byte ranges it names are live, and we hold `block` and `answer` exclusively.
-    unsafe { syscall(number::AGENT_ASK, [&raw mut block as usize, size_of::<AskArgs>()]) }?;
+    unsafe { syscall(number::AGENT_ASK, [&raw mut block as u64, size_of::<AskArgs>() as u64]) }?;
     Ok(block)
 }

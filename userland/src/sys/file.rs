@@ -21,25 +21,25 @@ pub const STDERR: Fd = 2;
 const PATH_MAX: usize = 4096;
 
 /// The register that carries a descriptor; the kernel looks at the low 32 bits.
-pub(super) fn fd_argument(fd: Fd) -> usize {
-    fd.cast_unsigned() as usize
+pub(super) fn fd_argument(fd: Fd) -> u64 {
+    u64::from(fd.cast_unsigned())
 }
 
 /// `read(2)`: up to `buffer.len()` bytes; 0 at the end.
 pub fn read(fd: Fd, buffer: &mut [u8]) -> Result<usize, Errno> {
     // SAFETY: the kernel writes at most `buffer.len()` bytes to a buffer we hold exclusively.
-    unsafe { syscall(number::READ, [fd_argument(fd), buffer.as_mut_ptr() as usize, buffer.len()]) }
+    unsafe { syscall(number::READ, [fd_argument(fd), buffer.as_mut_ptr() as u64, buffer.len() as u64]) }
 }
 
 /// `write(2)`: how many of `bytes` were taken.
 pub fn write(fd: Fd, bytes: &[u8]) -> Result<usize, Errno> {
     // SAFETY: the kernel reads `bytes.len()` bytes from a live slice.
-    unsafe { syscall(number::WRITE, [fd_argument(fd), bytes.as_ptr() as usize, bytes.len()]) }
+    unsafe { syscall(number::WRITE, [fd_argument(fd), bytes.as_ptr() as u64, bytes.len() as u64]) }
 }
 
 /// `open(2)` with the `O_*` flags of `askr_abi::types`.
 pub fn open(path: &CStr, flags: u32, mode: u32) -> Result<Fd, Errno> {
-    let arguments = [path.as_ptr() as usize, flags as usize, mode as usize];
+    let arguments = [path.as_ptr() as u64, u64::from(flags), u64::from(mode)];
     // SAFETY: the path is NUL-terminated and live.
     let fd = unsafe { syscall(number::OPEN, arguments) }?;
     Fd::try_from(fd).map_err(|_| Errno::EIO)
@@ -55,7 +55,7 @@ pub fn close(fd: Fd) -> Result<(), Errno> {
 pub fn fstat(fd: Fd) -> Result<Stat, Errno> {
     let mut stat = Stat::default();
     // SAFETY: the kernel writes one `Stat`, for which every bit pattern is valid.
-    unsafe { syscall(number::FSTAT, [fd_argument(fd), &raw mut stat as usize]) }?;
+    unsafe { syscall(number::FSTAT, [fd_argument(fd), &raw mut stat as u64]) }?;
     Ok(stat)
 }
 
@@ -63,20 +63,20 @@ pub fn fstat(fd: Fd) -> Result<Stat, Errno> {
 pub fn stat(path: &CStr) -> Result<Stat, Errno> {
     let mut stat = Stat::default();
     // SAFETY: the path is NUL-terminated and live; the kernel writes one `Stat`, any bit pattern is valid.
-    unsafe { syscall(number::STAT, [path.as_ptr() as usize, &raw mut stat as usize]) }?;
+    unsafe { syscall(number::STAT, [path.as_ptr() as u64, &raw mut stat as u64]) }?;
     Ok(stat)
 }
 
 /// `lseek(2)` with one of `SEEK_SET`, `SEEK_CUR`, `SEEK_END`: the new position.
 pub fn lseek(fd: Fd, offset: i64, whence: u32) -> Result<u64, Errno> {
-    let arguments = [fd_argument(fd), offset.cast_unsigned() as usize, whence as usize];
+    let arguments = [fd_argument(fd), offset.cast_unsigned(), u64::from(whence)];
     // SAFETY: no address is passed.
     unsafe { syscall(number::LSEEK, arguments) }.map(|position| position as u64)
 }
 
 /// `getdents64(2)`: how many bytes of `buffer` hold records (`crate::dirent` reads them); 0 at the end.
 pub fn getdents64(fd: Fd, buffer: &mut [u8]) -> Result<usize, Errno> {
-    let arguments = [fd_argument(fd), buffer.as_mut_ptr() as usize, buffer.len()];
+    let arguments = [fd_argument(fd), buffer.as_mut_ptr() as u64, buffer.len() as u64];
     // SAFETY: the kernel writes at most `buffer.len()` bytes to a buffer we hold exclusively.
     unsafe { syscall(number::GETDENTS64, arguments) }
 }
@@ -84,14 +84,14 @@ pub fn getdents64(fd: Fd, buffer: &mut [u8]) -> Result<usize, Errno> {
 /// `chdir(2)`.
 pub fn chdir(path: &CStr) -> Result<(), Errno> {
     // SAFETY: the path is NUL-terminated and live.
-    unsafe { syscall(number::CHDIR, [path.as_ptr() as usize]) }.map(drop)
+    unsafe { syscall(number::CHDIR, [path.as_ptr() as u64]) }.map(drop)
 }
 
 /// `getcwd(2)`: the working directory, without the NUL.
 pub fn getcwd() -> Result<Vec<u8>, Errno> {
     let mut buffer = vec![0; PATH_MAX];
     // SAFETY: the kernel writes at most `buffer.len()` bytes to a buffer we own.
-    let length = unsafe { syscall(number::GETCWD, [buffer.as_mut_ptr() as usize, buffer.len()]) }?;
+    let length = unsafe { syscall(number::GETCWD, [buffer.as_mut_ptr() as u64, buffer.len() as u64]) }?;
     buffer.truncate(length.saturating_sub(1));
     Ok(buffer)
 }
@@ -102,7 +102,7 @@ pub fn is_terminal(fd: Fd) -> bool {
     /// Larger than the kernel's `struct termios` (36 bytes).
     const TERMIOS_ROOM: usize = 64;
     let mut termios = [0_u8; TERMIOS_ROOM];
-    let arguments = [fd_argument(fd), TCGETS as usize, termios.as_mut_ptr() as usize];
+    let arguments = [fd_argument(fd), TCGETS, termios.as_mut_ptr() as u64];
     // SAFETY: the kernel writes one `struct termios`, which fits.
     unsafe { syscall(number::IOCTL, arguments) }.is_ok()
 }

@@ -17,7 +17,7 @@ const RESUMES_MAX: u32 = 1_000_000;
 pub fn clock_gettime(clock: u64) -> Result<Duration, Errno> {
     let mut time = Timespec::default();
     // SAFETY: the kernel writes one `Timespec`, for which every bit pattern is valid.
-    unsafe { syscall(number::CLOCK_GETTIME, [clock as usize, &raw mut time as usize]) }?;
+    unsafe { syscall(number::CLOCK_GETTIME, [clock, &raw mut time as u64]) }?;
     let seconds = u64::try_from(time.sec).map_err(|_| Errno::EIO)?;
     let nanoseconds = u32::try_from(time.nsec).map_err(|_| Errno::EIO)?;
     Ok(Duration::new(seconds, nanoseconds))
@@ -29,7 +29,7 @@ pub fn nanosleep(duration: Duration) -> Result<(), Errno> {
     let mut request = Timespec { sec: seconds, nsec: i64::from(duration.subsec_nanos()) };
     for _ in 0..RESUMES_MAX {
         let mut remaining = request;
-        let arguments = [&raw const request as usize, &raw mut remaining as usize];
+        let arguments = [&raw const request as u64, &raw mut remaining as u64];
         // SAFETY: the kernel reads one `Timespec` and may write the other; every bit pattern is valid.
         match unsafe { syscall(number::NANOSLEEP, arguments) } {
             Err(Errno::EINTR) => request = remaining,
@@ -51,7 +51,7 @@ pub fn uname() -> Result<Utsname, Errno> {
         domainname: empty,
     };
     // SAFETY: the kernel writes one `Utsname`, for which every bit pattern is valid.
-    unsafe { syscall(number::UNAME, [&raw mut name as usize]) }?;
+    unsafe { syscall(number::UNAME, [&raw mut name as u64]) }?;
     Ok(name)
 }
 
@@ -71,7 +71,7 @@ pub fn reboot(what: Reboot) -> Errno {
         Reboot::PowerOff => REBOOT_POWER_OFF,
         Reboot::Restart => REBOOT_RESTART,
     };
-    let arguments = [REBOOT_MAGIC1 as usize, REBOOT_MAGIC2 as usize, command as usize, 0];
+    let arguments = [REBOOT_MAGIC1, REBOOT_MAGIC2, command, 0];
     // SAFETY: no address is passed.
     match unsafe { syscall(number::REBOOT, arguments) } {
         Ok(_) => Errno::EIO,

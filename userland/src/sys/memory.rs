@@ -4,9 +4,9 @@ use super::raw::syscall;
 use askr_abi::{Errno, number};
 
 /// `PROT_READ | PROT_WRITE`.
-const PROT_READ_WRITE: usize = 1 | 2;
+const PROT_READ_WRITE: u64 = 1 | 2;
 /// `MAP_PRIVATE | MAP_ANONYMOUS`.
-const MAP_PRIVATE_ANONYMOUS: usize = 0x02 | 0x20;
+const MAP_PRIVATE_ANONYMOUS: u64 = 0x02 | 0x20;
 
 /// `brk(2)` as the kernel has it: asks for the program break at `address` and returns where it is now, unchanged
 /// if the kernel refused. 0 only asks.
@@ -15,7 +15,7 @@ const MAP_PRIVATE_ANONYMOUS: usize = 0x02 | 0x20;
 /// Moving the break down takes memory away: nothing above `address` may be in use.
 pub unsafe fn brk(address: usize) -> usize {
     // SAFETY: the caller vouches for what lies above `address`; the call never returns an error.
-    unsafe { syscall(number::BRK, [address]) }.unwrap_or(0)
+    unsafe { syscall(number::BRK, [address as u64]) }.unwrap_or(0)
 }
 
 /// Moves the program break up by `length` bytes: the address where the new memory starts.
@@ -35,8 +35,8 @@ pub fn grow_break(length: usize) -> Result<usize, Errno> {
 
 /// `mmap(2)` of `length` bytes of zeroed private memory. It stays mapped until the process ends.
 pub fn map_anonymous(length: usize) -> Result<&'static mut [u8], Errno> {
-    let no_fd = usize::MAX;
-    let arguments = [0, length, PROT_READ_WRITE, MAP_PRIVATE_ANONYMOUS, no_fd, 0];
+    let no_fd = u64::MAX;
+    let arguments = [0, length as u64, PROT_READ_WRITE, MAP_PRIVATE_ANONYMOUS, no_fd, 0];
     // SAFETY: without MAP_FIXED the kernel chooses a place where nothing of ours lies.
     let address = unsafe { syscall(number::MMAP, arguments) }?;
     // SAFETY: the mapping is new, readable, writable, zeroed, `length` bytes long and never unmapped.

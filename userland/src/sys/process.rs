@@ -11,8 +11,8 @@ use core::ffi::{CStr, c_char};
 /// Number of a process or, negated, of a process group.
 pub type Pid = i32;
 
-fn pid_argument(pid: Pid) -> usize {
-    (pid as isize).cast_unsigned()
+fn pid_argument(pid: Pid) -> u64 {
+    i64::from(pid).cast_unsigned()
 }
 
 fn pid_result(result: usize) -> Result<Pid, Errno> {
@@ -22,7 +22,7 @@ fn pid_result(result: usize) -> Result<Pid, Errno> {
 /// `exit_group(2)`: ends the process. Buffered output is lost; [`crate::process::exit`] writes it first.
 pub fn exit(status: i32) -> ! {
     // SAFETY: no address is passed.
-    let _ = unsafe { syscall(number::EXIT_GROUP, [status.cast_unsigned() as usize]) };
+    let _ = unsafe { syscall(number::EXIT_GROUP, [u64::from(status.cast_unsigned())]) };
     // `exit_group` cannot return. A kernel in which it does gets an illegal instruction instead of a program that
     // runs on.
     // SAFETY: `ud2` touches nothing.
@@ -74,7 +74,7 @@ impl CStrings {
 #[must_use]
 pub fn execve(path: &CStr, arguments: &CStrings, environment: &CStrings) -> Errno {
     let registers =
-        [path.as_ptr() as usize, arguments.pointers.as_ptr() as usize, environment.pointers.as_ptr() as usize];
+        [path.as_ptr() as u64, arguments.pointers.as_ptr() as u64, environment.pointers.as_ptr() as u64];
     // SAFETY: the path and every string are NUL-terminated and live, both arrays end with NULL.
     match unsafe { syscall(number::EXECVE, registers) } {
         Ok(_) => Errno::EIO,
@@ -85,7 +85,7 @@ pub fn execve(path: &CStr, arguments: &CStrings, environment: &CStrings) -> Errn
 /// `wait4(2)`: the child and its raw wait status, or `None` if `WNOHANG` is set and none has ended.
 pub fn wait4(pid: Pid, options: u32) -> Result<Option<(Pid, i32)>, Errno> {
     let mut status = 0_i32;
-    let arguments = [pid_argument(pid), &raw mut status as usize, options as usize, 0];
+    let arguments = [pid_argument(pid), &raw mut status as u64, u64::from(options), 0];
     // SAFETY: the kernel writes one `int`; the resource usage is not asked for.
     match unsafe { syscall(number::WAIT4, arguments) }? {
         0 => Ok(None),
@@ -96,7 +96,7 @@ pub fn wait4(pid: Pid, options: u32) -> Result<Option<(Pid, i32)>, Errno> {
 /// `kill(2)`.
 pub fn kill(pid: Pid, signal: u32) -> Result<(), Errno> {
     // SAFETY: no address is passed.
-    unsafe { syscall(number::KILL, [pid_argument(pid), signal as usize]) }.map(drop)
+    unsafe { syscall(number::KILL, [pid_argument(pid), u64::from(signal)]) }.map(drop)
 }
 
 /// `getpid(2)`.
@@ -127,7 +127,7 @@ pub fn setpgid(pid: Pid, group: Pid) -> Result<(), Errno> {
 
 /// `tcsetpgrp(3)`: makes `group` the foreground process group of the terminal `fd`.
 pub fn set_foreground(fd: Fd, group: Pid) -> Result<(), Errno> {
-    let arguments = [fd_argument(fd), TIOCSPGRP as usize, &raw const group as usize];
+    let arguments = [fd_argument(fd), TIOCSPGRP, &raw const group as u64];
     // SAFETY: the kernel reads one `pid_t`.
     unsafe { syscall(number::IOCTL, arguments) }.map(drop)
 }
@@ -140,7 +140,7 @@ pub fn sched_yield() {
 
 /// What happens on a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(usize)]
+#[repr(u64)]
 pub enum Disposition {
     /// The default action, `SIG_DFL`.
     Default = 0,
@@ -151,16 +151,16 @@ pub enum Disposition {
 /// The kernel's `struct sigaction` on x86-64 (`include/linux/signal_types.h`).
 #[repr(C)]
 struct KernelSigaction {
-    handler: usize,
+    handler: u64,
     flags: u64,
-    restorer: usize,
+    restorer: u64,
     mask: u64,
 }
 
 /// `rt_sigaction(2)`, without handlers.
 pub fn set_signal(signal: u32, disposition: Disposition) -> Result<(), Errno> {
-    let action = KernelSigaction { handler: disposition as usize, flags: 0, restorer: 0, mask: 0 };
-    let arguments = [signal as usize, &raw const action as usize, 0, size_of::<u64>()];
+    let action = KernelSigaction { handler: disposition as u64, flags: 0, restorer: 0, mask: 0 };
+    let arguments = [u64::from(signal), &raw const action as u64, 0, size_of::<u64>() as u64];
     // SAFETY: the kernel reads one `struct sigaction` and is not asked for the old one.
     unsafe { syscall(number::RT_SIGACTION, arguments) }.map(drop)
 }

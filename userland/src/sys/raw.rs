@@ -14,7 +14,7 @@ const MAX_ERRNO: isize = 4095;
 /// # Safety
 /// The arguments must be what that call takes, and every address among them must stay valid for the access that
 /// the call makes.
-pub(super) unsafe fn syscall<const N: usize>(number: u64, arguments: [usize; N]) -> Result<usize, Errno> {
+pub(super) unsafe fn syscall<const N: usize>(number: u64, arguments: [u64; N]) -> Result<usize, Errno> {
     const { assert!(N <= 6) };
     let mut all = [0; 6];
     all[..N].copy_from_slice(&arguments);

@@ -41,7 +41,8 @@ impl InitialStack {
         // SAFETY: auxv follows envp's NULL; both are aligned to 8.
         let auxiliary = unsafe { environment.add(variables + 1) }.cast::<AuxEntry>();
         // SAFETY: the ABI ends auxv with AT_NULL, so every entry up to it is readable.
-        let entries = (0..ENTRIES_MAX).take_while(|&i| unsafe { (*auxiliary.add(i)).kind } != AT_NULL).count();
+        let entries =
+            (0..ENTRIES_MAX).take_while(|&i| unsafe { (*auxiliary.add(i)).kind } != AT_NULL).count();
         // SAFETY: each range was just measured, is never written again and lives until the process ends.
         unsafe {
             Self {

@@ -1,0 +1,56 @@
+//! `ai TEXT`: a request to the agent in the person's own words.
+
+use crate::EXIT_USAGE;
+use askr_userland::agent::{self, Answer, INTENT_NATURAL_LANGUAGE, QUESTION_MAX, Question};
+use askr_userland::answer::Action;
+use askr_userland::bytes::Lines;
+use askr_userland::{Errno, eprintln, println};
+use core::time::Duration;
+
+/// How long to wait for the answer.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// Status when nobody answered in time, as `timeout` of the GNU coreutils has it.
+const EXIT_TIMED_OUT: i32 = 124;
+
+/// Asks and prints the answer; the exit status. Nothing that the agent proposes is carried out.
+pub(crate) fn run(text: &[u8]) -> i32 {
+    if text.is_empty() {
+        eprintln!("usage: ai TEXT, for example: ai what is running here?");
+        return EXIT_USAGE;
+    }
+    if text.len() > QUESTION_MAX {
+        eprintln!("ai: the text has {} bytes; at most {QUESTION_MAX} are possible", text.len());
+        return EXIT_USAGE;
+    }
+    let question = Question { intent: INTENT_NATURAL_LANGUAGE, text, timeout: TIMEOUT, default: None };
+    match agent::ask(&question) {
+        Ok(answer) => {
+            show(&answer);
+            0
+        }
+        Err(errno) => refuse(errno),
+    }
+}
+
+fn show(answer: &Answer) {
+    match Action::parse(&answer.text) {
+        Action::Say(text) => println!("{}", Lines(text)),
+        Action::Propose(line) => println!("the agent proposes: {} (nothing was done)", Lines(line)),
+    }
+    if answer.total > answer.text.len() as u64 {
+        println!("(cut: {} of {} bytes)", answer.text.len(), answer.total);
+    }
+    println!("(decided by: {})", answer.decider.name());
+}
+
+fn refuse(errno: Errno) -> i32 {
+    match errno {
+        Errno::EAGAIN => eprintln!(
+            "ai: no agent is attached to this machine; attach one from the host, for example with \
+             `cargo run -p host-bridge -- call asks.wait`, and try again"
+        ),
+        Errno::ETIMEDOUT => eprintln!("ai: nobody answered within {} seconds", TIMEOUT.as_secs()),
+        other => eprintln!("ai: {} ({})", agent::explain(other), other.name()),
+    }
+    if errno == Errno::ETIMEDOUT { EXIT_TIMED_OUT } else { 1 }
+}
