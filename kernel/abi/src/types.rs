@@ -75,6 +75,8 @@ pub const S_IFMT: u32 = 0o170_000;
 pub const S_IFREG: u32 = 0o100_000;
 /// Directory.
 pub const S_IFDIR: u32 = 0o040_000;
+/// Pipe.
+pub const S_IFIFO: u32 = 0o010_000;
 /// Character device.
 pub const S_IFCHR: u32 = 0o020_000;
 /// Symbolic link.
@@ -117,6 +119,8 @@ pub const SEEK_CUR: u32 = 1;
 /// See [`SEEK_SET`].
 pub const SEEK_END: u32 = 2;
 
+/// `d_type` of a pipe in `getdents64`.
+pub const DT_FIFO: u8 = 1;
 /// `d_type` of a character device in `getdents64`.
 pub const DT_CHR: u8 = 2;
 /// `d_type` of a directory.

@@ -1,0 +1,47 @@
+//! How many bytes a file system in memory may take.
+
+use askr_abi::Errno;
+use spin::Mutex;
+
+use crate::Result;
+
+/// What one node costs besides its name and content: about what its structures take.
+pub(super) const NODE_COST: u64 = 256;
+
+/// Bytes in use and the most there may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// Bytes in use.
+    pub used: u64,
+    /// The most there may be in use.
+    pub limit: u64,
+}
+
+pub(super) struct Budget(Mutex<Usage>);
+
+impl Budget {
+    pub(super) const fn new(limit: u64) -> Self {
+        Self(Mutex::new(Usage { used: 0, limit }))
+    }
+
+    pub(super) fn usage(&self) -> Usage {
+        *self.0.lock()
+    }
+
+    /// Takes bytes.
+    ///
+    /// # Errors
+    /// ENOSPC when that many are not left; then none is taken.
+    pub(super) fn charge(&self, bytes: u64) -> Result<()> {
+        let mut usage = self.0.lock();
+        let used = usage.used.checked_add(bytes).filter(|&used| used <= usage.limit);
+        usage.used = used.ok_or(Errno::ENOSPC)?;
+        Ok(())
+    }
+
+    /// Gives back bytes that were charged.
+    pub(super) fn refund(&self, bytes: u64) {
+        let mut usage = self.0.lock();
+        usage.used = usage.used.saturating_sub(bytes);
+    }
+}

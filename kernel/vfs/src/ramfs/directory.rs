@@ -1,0 +1,71 @@
+//! The entries of a directory.
+
+use alloc::collections::BTreeMap;
+use alloc::sync::{Arc, Weak};
+use alloc::vec::Vec;
+
+use askr_abi::Errno;
+
+use super::node::Node;
+use crate::{DirEntry, Result};
+
+/// The entries of a directory by name, and in the order they came for listings: an entry keeps its place there
+/// while others come and go.
+pub(super) struct Directory {
+    pub(super) parent: Weak<Node>,
+    /// It has been removed but is still in use: nothing can be made in it.
+    removed: bool,
+    entries: BTreeMap<Vec<u8>, (u64, Arc<Node>)>,
+    order: BTreeMap<u64, Vec<u8>>,
+    next: u64,
+}
+
+impl Directory {
+    pub(super) const fn new(parent: Weak<Node>) -> Self {
+        Self { parent, removed: false, entries: BTreeMap::new(), order: BTreeMap::new(), next: 0 }
+    }
+
+    pub(super) fn get(&self, name: &[u8]) -> Result<&Arc<Node>> {
+        self.entries.get(name).map(|(_, node)| node).ok_or(Errno::ENOENT)
+    }
+
+    /// Whether an entry of this name can be made.
+    pub(super) fn check_free(&self, name: &[u8]) -> Result<()> {
+        if self.removed {
+            return Err(Errno::ENOENT);
+        }
+        if self.entries.contains_key(name) { Err(Errno::EEXIST) } else { Ok(()) }
+    }
+
+    /// Adds an entry, replacing one of the same name.
+    pub(super) fn insert(&mut self, name: &[u8], node: Arc<Node>) {
+        self.remove(name);
+        self.order.insert(self.next, name.to_vec());
+        self.entries.insert(name.to_vec(), (self.next, node));
+        self.next += 1;
+    }
+
+    pub(super) fn remove(&mut self, name: &[u8]) -> Option<Arc<Node>> {
+        let (place, node) = self.entries.remove(name)?;
+        self.order.remove(&place);
+        Some(node)
+    }
+
+    /// Marks an empty directory as removed.
+    pub(super) fn retire(&mut self) -> Result<()> {
+        if !self.entries.is_empty() {
+            return Err(Errno::ENOTEMPTY);
+        }
+        self.removed = true;
+        Ok(())
+    }
+
+    pub(super) fn list(&self, cursor: u64, emit: &mut dyn FnMut(DirEntry<'_>) -> bool) {
+        for (&place, name) in self.order.range(cursor..) {
+            let Some((_, node)) = self.entries.get(name) else { continue };
+            if !emit(DirEntry { name, ino: node.ino(), kind: node.kind(), next: place + 1 }) {
+                break;
+            }
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! The virtual file system as the kernel uses it, on a small tree.
+
+mod common;
+mod files;
+mod paths;
+mod ramfs;
