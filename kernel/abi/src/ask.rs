@@ -48,6 +48,55 @@ pub struct AskArgs {
 impl AskArgs {
     /// Size of the first version of this block in bytes; later versions only append.
     pub const MIN_SIZE: usize = 80;
+
+    /// The block as it lies in memory.
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; Self::MIN_SIZE] {
+        let mut bytes = [0; Self::MIN_SIZE];
+        let pairs = [(self.intent, self.timeout_ms), (self.decider, self.reason)];
+        let [first, decided] = pairs.map(|(low, high)| u64::from(low) | u64::from(high) << 32);
+        let words = [
+            first,
+            self.question,
+            self.question_len,
+            self.answer,
+            self.answer_cap,
+            self.default,
+            self.default_len,
+            decided,
+            self.answer_len,
+            self.answer_total,
+        ];
+        for (slot, word) in bytes.chunks_exact_mut(8).zip(words) {
+            slot.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// The block from memory.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8; Self::MIN_SIZE]) -> Self {
+        let (words, _) = bytes.as_chunks::<8>();
+        let word = |index: usize| u64::from_le_bytes(words[index]);
+        #[allow(clippy::cast_possible_truncation, reason = "the two halves of a word")]
+        let halves = |index: usize| (word(index) as u32, (word(index) >> 32) as u32);
+        let (intent, timeout_ms) = halves(0);
+        let (decider, reason) = halves(7);
+        Self {
+            intent,
+            timeout_ms,
+            question: word(1),
+            question_len: word(2),
+            answer: word(3),
+            answer_cap: word(4),
+            default: word(5),
+            default_len: word(6),
+            decider,
+            reason,
+            answer_len: word(8),
+            answer_total: word(9),
+        }
+    }
 }
 
 const _: () = assert!(size_of::<AskArgs>() == AskArgs::MIN_SIZE);
@@ -88,5 +137,37 @@ impl Decider {
             Self::Human => "human",
             Self::Default => "default",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::AskArgs;
+
+    #[test]
+    fn each_field_lies_where_repr_c_puts_it() {
+        let args = AskArgs {
+            intent: 1,
+            timeout_ms: 2,
+            question: 3,
+            question_len: 4,
+            answer: 5,
+            answer_cap: 6,
+            default: 7,
+            default_len: 8,
+            decider: 9,
+            reason: 10,
+            answer_len: 11,
+            answer_total: 12,
+        };
+        let bytes = args.to_bytes();
+        assert_eq!(AskArgs::from_bytes(&bytes), args);
+        let at = |offset: usize| bytes[offset];
+        assert_eq!(at(core::mem::offset_of!(AskArgs, intent)), 1);
+        assert_eq!(at(core::mem::offset_of!(AskArgs, timeout_ms)), 2);
+        assert_eq!(at(core::mem::offset_of!(AskArgs, default_len)), 8);
+        assert_eq!(at(core::mem::offset_of!(AskArgs, decider)), 9);
+        assert_eq!(at(core::mem::offset_of!(AskArgs, reason)), 10);
+        assert_eq!(at(core::mem::offset_of!(AskArgs, answer_total)), 12);
     }
 }

@@ -38,6 +38,36 @@ pub struct Stat {
 
 const _: () = assert!(size_of::<Stat>() == 144);
 
+impl Stat {
+    /// The structure as it lies in memory.
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; 144] {
+        let mut bytes = [0; 144];
+        let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+        let words = [
+            self.dev,
+            self.ino,
+            self.nlink,
+            pair(self.mode, self.uid),
+            pair(self.gid, 0),
+            self.rdev,
+            self.size.cast_unsigned(),
+            self.blksize.cast_unsigned(),
+            self.blocks.cast_unsigned(),
+            self.atime.sec.cast_unsigned(),
+            self.atime.nsec.cast_unsigned(),
+            self.mtime.sec.cast_unsigned(),
+            self.mtime.nsec.cast_unsigned(),
+            self.ctime.sec.cast_unsigned(),
+            self.ctime.nsec.cast_unsigned(),
+        ];
+        for (slot, word) in bytes.chunks_exact_mut(8).zip(words) {
+            slot.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    }
+}
+
 /// `struct timespec`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(C)]
@@ -181,3 +211,25 @@ pub const ARCH_GET_FS: u64 = 0x1003;
 pub const CLOCK_REALTIME: u64 = 0;
 /// `clock_gettime`: time since boot.
 pub const CLOCK_MONOTONIC: u64 = 1;
+/// `clock_gettime`: time since boot, time asleep included; the same here.
+pub const CLOCK_BOOTTIME: u64 = 7;
+
+/// `mmap`, `mprotect`: may be read.
+pub const PROT_READ: u64 = 1;
+/// `mmap`, `mprotect`: may be written.
+pub const PROT_WRITE: u64 = 2;
+/// `mmap`, `mprotect`: may be executed.
+pub const PROT_EXEC: u64 = 4;
+/// `mmap`: changes stay in this process.
+pub const MAP_PRIVATE: u64 = 0x02;
+/// `mmap`: at exactly this address.
+pub const MAP_FIXED: u64 = 0x10;
+/// `mmap`: zeroed memory without a file.
+pub const MAP_ANONYMOUS: u64 = 0x20;
+
+/// `rt_sigaction`: the default action.
+pub const SIG_DFL: u64 = 0;
+/// `rt_sigaction`: ignore the signal.
+pub const SIG_IGN: u64 = 1;
+/// Stops the process, cannot be ignored.
+pub const SIGSTOP: u32 = 19;
