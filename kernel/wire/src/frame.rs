@@ -198,8 +198,7 @@ fn delimit(parts: &[&[u8]], checksum: &[u8], out: &mut [u8]) -> Result<usize, En
     let (first, body) = out.split_first_mut().ok_or(EncodeError::NoRoom)?;
     *first = 0;
     let mut encoder = CobsEncoder::new(body);
-    // An empty push after a full run of 254 bytes would add a needless code byte.
-    for part in parts.iter().copied().chain([checksum]).filter(|part| !part.is_empty()) {
+    for part in parts.iter().copied().chain([checksum]) {
         encoder.push(part)?;
     }
     // The encoder counts code bytes that it had no room for; the last delimiter finds that out.

@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 
 use askr_wire::vectors::{FRAMES, Vector, deframe, parse};
-use askr_wire::{EncodeError, FRAME_MAX, FrameError, encode};
+use askr_wire::{
+    BASE_PAYLOAD_MAX, EncodeError, FRAME_MAX, Frame, FrameError, FrameType, SESSION_HEAD_LEN,
+    SESSION_PAYLOAD_MAX, SessionHead, SessionId, encode,
+};
 
 fn vectors() -> Vec<Vector> {
     parse(FRAMES).expect("docs/vectors/frames.txt")
@@ -49,5 +52,23 @@ fn the_file_covers_every_kind_of_error_and_repeats_no_name() {
     }
     for (index, kind) in FrameError::ALL.into_iter().enumerate() {
         assert_eq!(kind.index(), index);
+    }
+}
+
+#[test]
+fn a_payload_over_its_limit_is_not_sent() {
+    let bytes = [0xFF; SESSION_PAYLOAD_MAX];
+    let send = |ext: Option<usize>, len: usize| {
+        let session = ext.map(|len| SessionHead { id: SessionId([0xFF; 8]), ext: &bytes[..len] });
+        let payload = &bytes[..len];
+        let frame = Frame { kind: FrameType::Response, seq: u32::MAX, code: u16::MAX, session, payload };
+        encode(&frame, &mut [0; FRAME_MAX])
+    };
+    assert!(send(None, BASE_PAYLOAD_MAX).is_ok());
+    assert_eq!(send(None, BASE_PAYLOAD_MAX + 1), Err(EncodeError::TooLong));
+    let room = SESSION_PAYLOAD_MAX - SESSION_HEAD_LEN;
+    for ext in [0, 1, 100, room] {
+        assert!(send(Some(ext), room - ext).is_ok());
+        assert_eq!(send(Some(ext), room - ext + 1), Err(EncodeError::TooLong));
     }
 }
