@@ -183,7 +183,8 @@ fn sessions(page: &mut Examples) {
     let pong = PingReply { previous_counter: 1, pending_asks: 1, event_cursor: 3, uptime_ns: 12_500_000_000 };
     page.response("ping-response", code::PING, &pong);
     page.request("stats-request", code::STATS, &());
-    let counters = [Counter { name: b"frames_in", value: 41 }, Counter { name: b"errors_crc", value: 1 }];
+    let counters =
+        [Counter { name: b"frames_in", value: 41 }, Counter { name: b"frame_error_crc", value: 1 }];
     page.response("stats-response", code::STATS, &List::build(counters, &mut [0; 64]).unwrap());
     page.error("stale-response", code::STAT, Status::Stale);
     page.request("events-request", code::EVENTS, &());
