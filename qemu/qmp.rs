@@ -61,7 +61,7 @@ impl Qmp {
         let number = |name: &str| greeting["QMP"]["version"]["qemu"][name].as_u64().unwrap_or(0);
         let version = (number("major"), number("minor"));
         let qmp = Self { exchange: Mutex::new(Exchange { stream, replies }), ending, version };
-        match qmp.execute("qmp_capabilities", json!({})) {
+        match qmp.execute("qmp_capabilities", &json!({})) {
             Ok(_) => Ok(Some(qmp)),
             Err(Error::GuestEnded { .. }) => Ok(None),
             Err(error) => Err(error),
@@ -74,7 +74,7 @@ impl Qmp {
     }
 
     /// Runs a command and returns what it returns.
-    pub(crate) fn execute(&self, command: &str, arguments: Value) -> Result<Value> {
+    pub(crate) fn execute(&self, command: &str, arguments: &Value) -> Result<Value> {
         let mut exchange = self.exchange.lock().unwrap_or_else(PoisonError::into_inner);
         let line = format!("{}\n", json!({ "execute": command, "arguments": arguments }));
         let ended = || Error::GuestEnded {

@@ -63,7 +63,7 @@ pub(crate) fn spawn(command: Command) -> io::Result<Child> {
 /// The file that running `program` would start, if it is in PATH.
 pub(crate) fn find_program(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| is_executable(file))
+    std::env::split_paths(&path).map(|folder| folder.join(program)).find(is_executable)
 }
 
 fn is_executable(file: &PathBuf) -> bool {

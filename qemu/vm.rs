@@ -52,7 +52,10 @@ impl fmt::Display for Exit {
         match self {
             Self::PowerOff => f.write_str("the guest powered off"),
             Self::Reset => f.write_str("the guest reset itself (a triple fault, or a reboot)"),
-            Self::Failed { status, stderr } => write!(f, "QEMU ended unexpectedly ({status})\n{stderr}"),
+            Self::Failed { status, stderr } if stderr.is_empty() => {
+                write!(f, "QEMU ended unexpectedly ({status})")
+            }
+            Self::Failed { status, stderr } => write!(f, "QEMU ended unexpectedly ({status}):\n{stderr}"),
         }
     }
 }
@@ -159,7 +162,7 @@ impl Vm {
     ///
     /// # Errors
     /// QEMU refuses the command, is gone, or doesn't answer.
-    pub fn qmp(&self, command: &str, arguments: Value) -> Result<Value> {
+    pub fn qmp(&self, command: &str, arguments: &Value) -> Result<Value> {
         self.qmp.execute(command, arguments)
     }
 
@@ -168,7 +171,7 @@ impl Vm {
     /// # Errors
     /// As [`Vm::qmp`].
     pub fn pause(&self) -> Result<()> {
-        self.qmp("stop", json!({})).map(drop)
+        self.qmp("stop", &json!({})).map(drop)
     }
 
     /// Lets the guest go on.
@@ -176,7 +179,7 @@ impl Vm {
     /// # Errors
     /// As [`Vm::qmp`].
     pub fn resume(&self) -> Result<()> {
-        self.qmp("cont", json!({})).map(drop)
+        self.qmp("cont", &json!({})).map(drop)
     }
 
     /// QEMU's process id.
