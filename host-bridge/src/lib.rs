@@ -1,2 +1,18 @@
-//! Translates the agent's frames on COM2 to JSON.
+//! The host's side of the agent bus: frames on the guest's COM2 become JSON for people, scripts and agents.
+//!
+//! Bytes and frames ([`link`]) → a conversation with one guest ([`session`]) → operations ([`ops`]) → names in
+//! JSON ([`json`]) → any number of clients ([`hub`]). Each layer knows only the ones before it.
+//! `docs/host.md` is the contract for clients.
 #![forbid(unsafe_code)]
+
+#[cfg(feature = "agent")]
+mod agent;
+pub mod client;
+pub mod hub;
+pub mod json;
+pub mod link;
+pub mod ops;
+pub mod session;
+pub mod socket;
+
+pub use hub::{Hub, HubConfig};

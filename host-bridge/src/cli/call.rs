@@ -1,0 +1,73 @@
+//! `askr-bridge call`: one request.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::ArgMatches;
+use host_bridge::client::{HubClient, find_socket};
+use host_bridge::json::{self, Answer};
+
+pub(super) fn run(socket: Option<PathBuf>, matches: &ArgMatches) -> Result<ExitCode, String> {
+    let op = matches.get_one::<String>("op").map_or("", String::as_str);
+    let fields = matches.get_many::<String>("fields").unwrap_or_default().map(String::as_str);
+    let request = json::request_of_words(op, fields)?;
+    let path = find_socket(socket).map_err(|error| error.to_string())?;
+    let mut hub = HubClient::connect(&path).map_err(|error| error.to_string())?;
+    let reply = hub.request(&request).map_err(|error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => {
+            "the hub ended before it replied: has the guest been stopped?".to_owned()
+        }
+        _ => format!("the hub's reply could not be read: {error}"),
+    })?;
+    let answer = Answer::of(&reply);
+    let failed = !matches!(answer, Answer::Ok(_));
+    if matches.get_flag("json") {
+        print(format!("{reply}\n").as_bytes())?;
+    } else {
+        show(&answer)?;
+    }
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn show(answer: &Answer) -> Result<(), String> {
+    match answer {
+        Answer::Ok(ok) => match json::content_of(ok) {
+            Some(content) => print(&content),
+            None => print(format!("{ok:#}\n").as_bytes()),
+        },
+        Answer::Error { code, message, hint } => Err(format!("{code}: {} ({hint})", printable(message))),
+        Answer::Other => {
+            Err("the hub's reply is no reply; are hub and askr-bridge of different versions?".into())
+        }
+    }
+}
+
+/// The message may quote names from the guest: no control character of theirs reaches the terminal.
+fn printable(text: &str) -> String {
+    text.chars().map(|symbol| if symbol.is_control() { '\u{fffd}' } else { symbol }).collect()
+}
+
+fn print(bytes: &[u8]) -> Result<(), String> {
+    let mut out = io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        // Whoever reads has seen enough, as `head` does.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result.map_err(|error| format!("stdout: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn an_error_is_one_line_without_control_characters() {
+        let reply =
+            json!({ "id": 1, "error": { "code": "ENOENT", "message": "/\u{1b}[2J: gone", "hint": "look" } });
+        assert_eq!(show(&Answer::of(&reply)), Err("ENOENT: /\u{fffd}[2J: gone (look)".into()));
+        assert!(show(&Answer::of(&Value::Null)).is_err());
+    }
+}

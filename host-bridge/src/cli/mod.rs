@@ -1,0 +1,104 @@
+//! The commands of `askr-bridge`.
+
+mod call;
+mod pipe;
+mod serve;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+
+const EXAMPLES: &str = "\
+Examples, with a guest started by `cargo run` in another terminal:
+  askr-bridge call status
+  askr-bridge call fs.read path=/proc/version
+  askr-bridge call asks.wait
+  askr-bridge call ask.answer ask=3f9a1c02:1 answer=yes
+  echo '{\"id\":1,\"op\":\"proc.list\"}' | askr-bridge json
+
+docs/host.md lists all operations, their fields and errors.";
+
+const CALL_EXAMPLES: &str = "\
+The reply goes to stdout: the bytes of the file for fs.read, JSON for the rest. Errors go to stderr, with exit code 1.
+
+Examples:
+  askr-bridge call fs.list path=/
+  askr-bridge call fs.read path=/proc/version
+  askr-bridge call asks.wait wait_ms=60000
+  askr-bridge call ask.answer ask=3f9a1c02:1 refuse=true";
+
+/// Does what the command line says.
+pub(crate) fn run() -> Result<ExitCode, String> {
+    let matches = command().get_matches();
+    match matches.subcommand() {
+        Some(("call", call)) => call::run(socket(&matches, call), call),
+        Some(("json", json)) => pipe::run(socket(&matches, json)),
+        Some(("hub", hub)) => serve::run(socket(&matches, hub), hub),
+        _ => Err("no command was given; see --help".into()),
+    }
+}
+
+fn socket(top: &ArgMatches, sub: &ArgMatches) -> Option<PathBuf> {
+    sub.get_one::<PathBuf>("socket").or_else(|| top.get_one("socket")).cloned()
+}
+
+fn command() -> Command {
+    let socket = Arg::new("socket")
+        .long("socket")
+        .value_name("PATH")
+        .global(true)
+        .value_parser(value_parser!(PathBuf))
+        .help("Socket of the hub [default: $ASKR_SOCKET, else askr/agent.sock in the target folder]");
+    Command::new("askr-bridge")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Talks to a running Askr guest: its files, its processes, the questions of its programs")
+        .after_help(EXAMPLES)
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .arg(socket)
+        .subcommand(call_command())
+        .subcommand(Command::new("json").about("The hub's JSON lines on stdin and stdout"))
+        .subcommand(hub_command())
+}
+
+fn call_command() -> Command {
+    Command::new("call")
+        .about("Makes one call and prints what comes back")
+        .after_help(CALL_EXAMPLES)
+        .arg(Arg::new("op").value_name("OP").required(true).help("Operation, such as fs.read"))
+        .arg(Arg::new("fields").value_name("KEY=VALUE").action(ArgAction::Append).help("Its fields"))
+        .arg(
+            Arg::new("json")
+                .long("json")
+                .action(ArgAction::SetTrue)
+                .help("Print the whole reply as one line"),
+        )
+}
+
+fn hub_command() -> Command {
+    Command::new("hub")
+        .about("Runs a hub on the COM2 socket of a guest (`cargo run` has one of its own)")
+        .arg(
+            Arg::new("com2")
+                .long("com2")
+                .value_name("PATH")
+                .required(true)
+                .value_parser(value_parser!(PathBuf))
+                .help("Unix socket that is the guest's COM2"),
+        )
+        .arg(
+            Arg::new("no-agent")
+                .long("no-agent")
+                .action(ArgAction::SetTrue)
+                .help("Leave natural-language asks unanswered when no client takes them"),
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::command().debug_assert();
+    }
+}

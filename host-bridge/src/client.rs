@@ -1,0 +1,116 @@
+//! A client of a hub, for programs on the host.
+
+use std::fmt;
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::socket;
+
+/// Environment variable that names the hub's socket.
+pub const SOCKET_VARIABLE: &str = "ASKR_SOCKET";
+/// Where the hub's socket lies, seen from the target folder.
+pub const SOCKET_IN_TARGET: &str = "askr/agent.sock";
+
+/// Why there is no connection to a hub.
+#[derive(Debug)]
+pub enum NoHub {
+    /// No socket was named and none was found beside this program.
+    NotFound,
+    /// Nobody listens at this socket.
+    Unreachable(PathBuf, io::Error),
+}
+
+impl fmt::Display for NoHub {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let start = "start a guest with `cargo run`, or name the socket of another hub with --socket";
+        match self {
+            Self::NotFound => write!(f, "no hub is running: {start}"),
+            Self::Unreachable(path, error) => {
+                write!(f, "no hub is running at {} ({error}): {start}", path.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for NoHub {}
+
+/// The hub's socket: the one named, else the one in the environment, else the one beside an ancestor of this
+/// program (`target/debug/askr-bridge` finds `target/askr/agent.sock`).
+///
+/// # Errors
+/// [`NoHub::NotFound`].
+pub fn find_socket(named: Option<PathBuf>) -> Result<PathBuf, NoHub> {
+    let beside = || {
+        let program = std::env::current_exe().ok()?;
+        program.ancestors().skip(1).map(|folder| folder.join(SOCKET_IN_TARGET)).find(|path| path.exists())
+    };
+    named.or_else(socket_from_environment).or_else(beside).ok_or(NoHub::NotFound)
+}
+
+/// The socket that the environment names.
+#[must_use]
+pub fn socket_from_environment() -> Option<PathBuf> {
+    std::env::var_os(SOCKET_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
+/// A connection to a hub.
+pub struct HubClient {
+    reader: BufReader<UnixStream>,
+    writer: UnixStream,
+}
+
+impl HubClient {
+    /// Connects.
+    ///
+    /// # Errors
+    /// [`NoHub::Unreachable`].
+    pub fn connect(path: &Path) -> Result<Self, NoHub> {
+        let open = || {
+            let writer = socket::connect(path)?;
+            Ok(Self { reader: BufReader::new(writer.try_clone()?), writer })
+        };
+        open().map_err(|error| NoHub::Unreachable(path.to_owned(), error))
+    }
+
+    /// Sends one line.
+    ///
+    /// # Errors
+    /// As `write(2)`.
+    pub fn send(&mut self, line: &[u8]) -> io::Result<()> {
+        let mut bytes = line.to_vec();
+        bytes.push(b'\n');
+        self.writer.write_all(&bytes)
+    }
+
+    /// The next line, without its line feed; `None` when the hub closed the connection.
+    ///
+    /// # Errors
+    /// As `read(2)`.
+    pub fn receive(&mut self) -> io::Result<Option<String>> {
+        let mut line = String::new();
+        if self.reader.read_line(&mut line)? == 0 {
+            return Ok(None);
+        }
+        Ok(Some(line.trim_end_matches('\n').to_owned()))
+    }
+
+    /// Sends a request and waits for the next line.
+    ///
+    /// # Errors
+    /// As [`HubClient::send`] and [`HubClient::receive`]; `UnexpectedEof` when the hub closed the connection,
+    /// `InvalidData` for a line that is no JSON.
+    pub fn request(&mut self, request: &Value) -> io::Result<Value> {
+        self.send(request.to_string().as_bytes())?;
+        let line = self.receive()?.ok_or(io::ErrorKind::UnexpectedEof)?;
+        serde_json::from_str(&line).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    }
+
+    /// The two directions, for two threads.
+    #[must_use]
+    pub fn split(self) -> (UnixStream, BufReader<UnixStream>) {
+        (self.writer, self.reader)
+    }
+}

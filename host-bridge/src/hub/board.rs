@@ -1,0 +1,187 @@
+//! Who gets an ask: clients that wait or subscribe, and the built-in agent only when there are none.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::client::Client;
+use crate::json::{self, Error, Problem};
+use crate::session::{Ask, AskId, BootId, Notice, Session};
+
+/// Most waits under way of one client.
+const WAITS_MAX: usize = 16;
+/// Longest time without a look at the clock.
+const IDLE: Duration = Duration::from_secs(1);
+
+#[derive(Default)]
+pub(crate) struct Board {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    waiters: Vec<Waiter>,
+    subscribers: Vec<Subscriber>,
+    /// Asks that a waiting client was given: they are its to answer, even after it has hung up.
+    given: BTreeSet<AskId>,
+    stopped: bool,
+}
+
+struct Waiter {
+    client: Arc<Client>,
+    id: Value,
+    deadline: Instant,
+}
+
+struct Subscriber {
+    client: Arc<Client>,
+    asks: bool,
+    events: bool,
+}
+
+impl Board {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells whom it concerns. Never waits: called on the session's thread.
+    pub(super) fn notice(&self, notice: &Notice) {
+        match notice {
+            Notice::Ask(ask) => self.lock().hand_out(ask),
+            Notice::Event(event) => {
+                let line = json::event_pushed(event);
+                self.lock()
+                    .subscribers
+                    .iter()
+                    .filter(|one| one.events)
+                    .for_each(|one| one.client.push(&line));
+            }
+            Notice::AsksGone | Notice::State => {}
+        }
+        self.changed.notify_all();
+    }
+
+    /// Replies with the pending asks, at once if there are any, else when one comes or the wait is over.
+    pub(super) fn wait_asks(&self, session: &Session, client: &Arc<Client>, id: &Value, wait: Duration) {
+        let mut state = self.lock();
+        let boot = session.peer().map(|peer| peer.boot);
+        if state.stopped {
+            drop(state);
+            let error = Error::new(Problem::HubStopping, "the hub is stopping");
+            return client.reply(json::reply_error(id, boot, &error));
+        }
+        // Under the lock: an ask that comes now is either in this list or handed to the waiter below.
+        let pending = session.asks();
+        state.given.retain(|given| pending.iter().any(|ask| ask.id == *given));
+        if !pending.is_empty() || wait.is_zero() {
+            state.given.extend(pending.iter().map(|ask| ask.id));
+            drop(state);
+            return client.reply(json::reply(id, boot, json::asks(&pending)));
+        }
+        if state.waiters.iter().filter(|waiter| waiter.client.id == client.id).count() >= WAITS_MAX {
+            drop(state);
+            let error = Error::new(Problem::TooManyWaits, format!("{WAITS_MAX} waits are under way already"));
+            return client.reply(json::reply_error(id, boot, &error));
+        }
+        let deadline = Instant::now() + wait;
+        state.waiters.push(Waiter { client: Arc::clone(client), id: id.clone(), deadline });
+        self.changed.notify_all();
+    }
+
+    /// Pushes asks or events, or both, to this client from now on; pending asks at once.
+    pub(super) fn subscribe(
+        &self,
+        session: &Session,
+        client: &Arc<Client>,
+        id: &Value,
+        asks: bool,
+        events: bool,
+    ) {
+        let mut state = self.lock();
+        state.subscribers.retain(|one| one.client.id != client.id);
+        if asks || events {
+            state.subscribers.push(Subscriber { client: Arc::clone(client), asks, events });
+        }
+        let boot = session.peer().map(|peer| peer.boot);
+        // Under the lock, so that the reply comes before the first pushed line. The queue may be full: then the
+        // client does not read and is disconnected.
+        client.push(&json::reply(id, boot, json::subscribed(asks, events)));
+        if asks {
+            session.asks().iter().for_each(|ask| client.push(&json::ask_pushed(ask)));
+        }
+        self.changed.notify_all();
+    }
+
+    /// Forgets a client that is gone; its waits end with no asks.
+    pub(super) fn leave(&self, client: &Client, boot: Option<BootId>) {
+        let mut state = self.lock();
+        state.subscribers.retain(|one| one.client.id != client.id);
+        let (gone, stay): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut state.waiters).into_iter().partition(|waiter| waiter.client.id == client.id);
+        state.waiters = stay;
+        gone.iter().for_each(|waiter| waiter.end(boot));
+        self.changed.notify_all();
+    }
+
+    /// Ends waits whose time is over, until [`Board::stop`].
+    pub(super) fn run_clock(&self, session: &Session) {
+        let mut state = self.lock();
+        while !state.stopped {
+            let now = Instant::now();
+            let (over, stay): (Vec<_>, Vec<_>) =
+                std::mem::take(&mut state.waiters).into_iter().partition(|waiter| waiter.deadline <= now);
+            state.waiters = stay;
+            let boot = session.peer().map(|peer| peer.boot);
+            over.iter().for_each(|waiter| waiter.end(boot));
+            let next = state.waiters.iter().map(|waiter| waiter.deadline).min();
+            let pause = next.map_or(IDLE, |at| at.saturating_duration_since(now)).min(IDLE);
+            state = self.changed.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Ends all waits and loops.
+    pub(super) fn stop(&self) {
+        let mut state = self.lock();
+        state.stopped = true;
+        state.waiters.drain(..).for_each(|waiter| waiter.end(None));
+        self.changed.notify_all();
+    }
+
+    /// Waits for a change, or until `at`. Gives the asks that no client has and might still take: none while a
+    /// client waits or subscribes. `None` once stopped.
+    #[cfg(feature = "agent")]
+    pub(crate) fn next_unowned(&self, session: &Session, at: Option<Instant>) -> Option<Vec<Ask>> {
+        let mut state = self.lock();
+        if state.stopped {
+            return None;
+        }
+        let pause = at.map_or(IDLE, |at| at.saturating_duration_since(Instant::now())).min(IDLE);
+        if !pause.is_zero() {
+            state = self.changed.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let has_clients = !state.waiters.is_empty() || state.subscribers.iter().any(|one| one.asks);
+        let unowned = |ask: &Ask| !has_clients && !state.given.contains(&ask.id);
+        (!state.stopped).then(|| session.asks().into_iter().filter(unowned).collect())
+    }
+}
+
+impl State {
+    fn hand_out(&mut self, ask: &Ask) {
+        for waiter in self.waiters.drain(..) {
+            let asks = json::asks(std::slice::from_ref(ask));
+            waiter.client.push(&json::reply(&waiter.id, Some(ask.id.boot), asks));
+            self.given.insert(ask.id);
+        }
+        let line = json::ask_pushed(ask);
+        self.subscribers.iter().filter(|one| one.asks).for_each(|one| one.client.push(&line));
+    }
+}
+
+impl Waiter {
+    fn end(&self, boot: Option<BootId>) {
+        self.client.push(&json::reply(&self.id, boot, json::asks(&[])));
+    }
+}

@@ -1,0 +1,154 @@
+//! One client: its lines in, its lines out.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::Inner;
+use super::outbox::Outbox;
+use crate::json::{self, Error, Problem};
+
+/// Longest line from a client in bytes.
+pub const LINE_MAX: usize = 4 * 1024 * 1024;
+/// Longest time that a client may leave a line unread before it is disconnected.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A connected client.
+pub(super) struct Client {
+    pub(super) id: u64,
+    outbox: Outbox,
+    stream: UnixStream,
+}
+
+impl Client {
+    pub(super) fn new(id: u64, stream: UnixStream) -> io::Result<Self> {
+        stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
+        Ok(Self { id, outbox: Outbox::default(), stream })
+    }
+
+    /// Queues a reply to a request of this client; may wait for room, so only its own thread calls it.
+    pub(super) fn reply(&self, line: String) {
+        self.outbox.push_reply(line);
+    }
+
+    /// Queues a line without waiting. A client that leaves too many unread is disconnected.
+    pub(super) fn push(&self, line: &str) {
+        if !self.outbox.push(line.to_owned()) {
+            self.disconnect();
+        }
+    }
+
+    /// Ends the client's threads; what waits for it is lost.
+    pub(super) fn disconnect(&self) {
+        self.outbox.abandon();
+        // Already disconnected is what was wanted.
+        let _ = self.stream.shutdown(Shutdown::Both);
+    }
+
+    /// Writes what is queued until the queue is closed or the client does not read.
+    fn write_all(&self) {
+        let mut stream = &self.stream;
+        while let Some(mut line) = self.outbox.pop() {
+            line.push('\n');
+            if stream.write_all(line.as_bytes()).is_err() {
+                return self.disconnect();
+            }
+        }
+    }
+}
+
+/// Serves a client until it closes its sending side; its replies still go out.
+pub(super) fn serve(hub: &Inner, client: &Arc<Client>) {
+    let theirs = Arc::clone(client);
+    let writer = thread::Builder::new().name("askr-client-out".into()).spawn(move || theirs.write_all());
+    if let Ok(writer) = writer {
+        read_requests(hub, client);
+        hub.board.leave(client, hub.boot());
+        client.outbox.close();
+        // A panic of the thread was already printed; the client is disconnected either way.
+        let _ = writer.join();
+    }
+    client.disconnect();
+}
+
+fn read_requests(hub: &Inner, client: &Arc<Client>) {
+    let mut reader = BufReader::new(&client.stream);
+    let mut line = Vec::new();
+    loop {
+        match read_line(&mut reader, &mut line) {
+            Ok(Line::End) | Err(_) => return,
+            Ok(Line::TooLong) => {
+                let error =
+                    Error::new(Problem::LineTooLong, format!("the line is longer than {LINE_MAX} bytes"));
+                client.reply(json::reply_error(&Value::Null, hub.boot(), &error));
+            }
+            Ok(Line::Whole) if line.trim_ascii().is_empty() => {}
+            Ok(Line::Whole) => super::dispatch::execute(hub, client, json::parse(&line)),
+        }
+    }
+}
+
+enum Line {
+    Whole,
+    TooLong,
+    End,
+}
+
+/// Reads up to the next line feed or the end. A line that is too long is read to its end and dropped.
+fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
+    line.clear();
+    let mut too_long = false;
+    loop {
+        let buffer = match reader.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            result => result?,
+        };
+        if buffer.is_empty() && line.is_empty() && !too_long {
+            return Ok(Line::End);
+        }
+        let feed = buffer.iter().position(|&byte| byte == b'\n');
+        let part = &buffer[..feed.unwrap_or(buffer.len())];
+        too_long |= line.len() + part.len() > LINE_MAX;
+        if !too_long {
+            line.extend_from_slice(part);
+        }
+        let is_end = buffer.is_empty() || feed.is_some();
+        let count = part.len() + usize::from(feed.is_some());
+        reader.consume(count);
+        if is_end {
+            return Ok(if too_long { Line::TooLong } else { Line::Whole });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_overlong_line_costs_only_itself() {
+        let mut input = vec![b'x'; LINE_MAX + 1];
+        input.extend_from_slice(b"\nnext\nlast");
+        let (mut reader, mut line) = (BufReader::new(&input[..]), Vec::new());
+        assert!(matches!(read_line(&mut reader, &mut line), Ok(Line::TooLong)));
+        assert!(matches!(read_line(&mut reader, &mut line), Ok(Line::Whole)));
+        assert_eq!(line, b"next");
+        assert!(matches!(read_line(&mut reader, &mut line), Ok(Line::Whole)));
+        assert_eq!(line, b"last");
+        assert!(matches!(read_line(&mut reader, &mut line), Ok(Line::End)));
+    }
+
+    #[test]
+    fn the_longest_line_passes() {
+        let mut input = vec![b'x'; LINE_MAX];
+        input.push(b'\n');
+        let (mut reader, mut line) = (BufReader::new(&input[..]), Vec::new());
+        assert!(matches!(read_line(&mut reader, &mut line), Ok(Line::Whole)));
+        assert_eq!(line.len(), LINE_MAX);
+    }
+}

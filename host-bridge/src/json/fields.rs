@@ -1,0 +1,81 @@
+//! The fields of a request, each taken once; what nobody took is an error.
+
+use serde_json::{Map, Value};
+
+use super::error::{Error, Problem};
+use super::{bytes, name};
+
+/// The fields of one request that were not taken yet.
+pub(super) struct Fields(pub(super) Map<String, Value>);
+
+fn bad(message: String) -> Error {
+    Error::new(Problem::BadRequest, message)
+}
+
+impl Fields {
+    pub(super) fn text(&mut self, field: &str) -> Result<Option<String>, Error> {
+        match self.0.remove(field) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(bad(format!("`{field}` must be a string"))),
+        }
+    }
+
+    pub(super) fn number(&mut self, field: &str) -> Result<Option<u64>, Error> {
+        match self.0.remove(field) {
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => {
+                let wrong = || bad(format!("`{field}` must be a whole number from 0 to 2^64-1"));
+                value.as_u64().map(Some).ok_or_else(wrong)
+            }
+        }
+    }
+
+    pub(super) fn flag(&mut self, field: &str) -> Result<Option<bool>, Error> {
+        match self.0.remove(field) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(flag)),
+            Some(_) => Err(bad(format!("`{field}` must be true or false"))),
+        }
+    }
+
+    /// Bytes given as text in `field` or as base64 in `field_base64`.
+    pub(super) fn bytes(&mut self, field: &str) -> Result<Option<Vec<u8>>, Error> {
+        let coded = format!("{field}{}", name::BASE64_SUFFIX);
+        match (self.text(field)?, self.text(&coded)?) {
+            (Some(_), Some(_)) => Err(bad(format!("give `{field}` or `{coded}`, not both"))),
+            (text, None) => Ok(text.map(String::into_bytes)),
+            (None, Some(text)) => decode(&coded, &text).map(Some),
+        }
+    }
+
+    /// Bytes given as `content`, in the encoding that `encoding` names.
+    pub(super) fn content(&mut self) -> Result<Vec<u8>, Error> {
+        let content = self.text(name::CONTENT)?.ok_or_else(|| missing(name::CONTENT))?;
+        match self.text(name::ENCODING)?.as_deref() {
+            None | Some(name::TEXT) => Ok(content.into_bytes()),
+            Some(name::BASE64) => decode(name::CONTENT, &content),
+            Some(other) => Err(bad(format!("`{}` is `text` or `base64`, not `{other}`", name::ENCODING))),
+        }
+    }
+
+    pub(super) fn path(&mut self) -> Result<Vec<u8>, Error> {
+        self.bytes(name::PATH)?.ok_or_else(|| missing(name::PATH))
+    }
+
+    /// All fields must have been taken.
+    pub(super) fn finish(self) -> Result<(), Error> {
+        match self.0.keys().next() {
+            None => Ok(()),
+            Some(field) => Err(bad(format!("unknown field `{field}`"))),
+        }
+    }
+}
+
+fn decode(field: &str, text: &str) -> Result<Vec<u8>, Error> {
+    bytes::decode(text).ok_or_else(|| bad(format!("`{field}` is no base64")))
+}
+
+pub(super) fn missing(field: &str) -> Error {
+    bad(format!("`{field}` is missing"))
+}

@@ -1,0 +1,51 @@
+//! The JSON contract of the hub: every name that appears in JSON is written in this folder and nowhere else.
+//! `docs/host.md` is the same for people.
+
+mod bytes;
+mod error;
+mod fields;
+mod reply;
+mod request;
+mod words;
+
+pub use error::{Error, Problem};
+pub use reply::{Status, ask_pushed, event_pushed, reply, reply_error};
+pub use request::{AskName, Command, Envelope, parse};
+pub use words::{Answer, content_of, request_of_words};
+
+pub(crate) use reply::{
+    accepted, asks, content, counters, done, entries, link_counters, pong, processes, stat, subscribed,
+    written,
+};
+
+/// Field names that requests and replies share.
+mod name {
+    pub(super) const ID: &str = "id";
+    pub(super) const OP: &str = "op";
+    pub(super) const TIMEOUT_MS: &str = "timeout_ms";
+    pub(super) const PATH: &str = "path";
+    pub(super) const NAME: &str = "name";
+    pub(super) const OFFSET: &str = "offset";
+    pub(super) const LENGTH: &str = "length";
+    pub(super) const CONTENT: &str = "content";
+    pub(super) const ENCODING: &str = "encoding";
+    pub(super) const MODE: &str = "mode";
+    pub(super) const WAIT_MS: &str = "wait_ms";
+    pub(super) const ASK: &str = "ask";
+    pub(super) const ANSWER: &str = "answer";
+    pub(super) const REFUSE: &str = "refuse";
+    pub(super) const ASKS: &str = "asks";
+    pub(super) const EVENTS: &str = "events";
+    pub(super) const QUESTION: &str = "question";
+    pub(super) const PROGRAM: &str = "program";
+    pub(super) const BOOT: &str = "boot";
+    pub(super) const OK: &str = "ok";
+    pub(super) const ERROR: &str = "error";
+    pub(super) const CODE: &str = "code";
+    pub(super) const MESSAGE: &str = "message";
+    pub(super) const HINT: &str = "hint";
+    pub(super) const TEXT: &str = "text";
+    pub(super) const BASE64: &str = "base64";
+    /// Ends the name of a field whose bytes are no UTF-8.
+    pub(super) const BASE64_SUFFIX: &str = "_base64";
+}

@@ -1,0 +1,292 @@
+//! One byte stream to COM2: connected with retry, always drained, cut into frames.
+//!
+//! A host that stops reading stalls the guest's transmitter after some 280 bytes, so one thread does nothing but
+//! read. It hands frames on without ever waiting for whoever takes them: when the taker is behind, the frame is
+//! dropped and counted, and the request it answered is sent again.
+
+use std::io::{self, Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use askr_wire::{Deframer, Frame, FrameError, FrameType, SessionId};
+
+/// Pause between two tries to connect.
+const CONNECT_PAUSE: Duration = Duration::from_millis(50);
+/// Pause before reading on in the middle of a frame. The UART delivers a few bytes at a time; waking for each of
+/// them costs more than half of the throughput.
+const TRICKLE_PAUSE: Duration = Duration::from_micros(100);
+/// Longest time one frame may take to leave.
+const WRITE_DEADLINE: Duration = Duration::from_millis(500);
+/// Longest single write before the clock is looked at.
+const WRITE_STEP: Duration = Duration::from_millis(100);
+/// Bytes read at once.
+const READ_MAX: usize = 16 * 1024;
+
+/// Both directions of one connection.
+pub struct Stream {
+    /// Bytes from the guest; 0 bytes means that it is gone.
+    pub reader: Box<dyn Read + Send>,
+    /// Bytes to the guest; should give up now and then (`WouldBlock`, `TimedOut`) so that deadlines hold.
+    pub writer: Box<dyn Write + Send>,
+    /// Ends a blocked read or write from another thread.
+    pub close: Box<dyn Fn() + Send + Sync>,
+}
+
+impl TryFrom<UnixStream> for Stream {
+    type Error = io::Error;
+
+    fn try_from(stream: UnixStream) -> io::Result<Self> {
+        stream.set_write_timeout(Some(WRITE_STEP))?;
+        let (writer, closer) = (stream.try_clone()?, stream.try_clone()?);
+        let close = move || {
+            // Already disconnected is what was wanted.
+            let _ = closer.shutdown(Shutdown::Both);
+        };
+        Ok(Self { reader: Box::new(stream), writer: Box::new(writer), close: Box::new(close) })
+    }
+}
+
+/// Makes a connection, called again whenever there is none.
+pub type Connect = Box<dyn FnMut() -> io::Result<Stream> + Send>;
+
+/// A frame with its own bytes, see [`Frame`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnedFrame {
+    /// What kind of frame.
+    pub kind: FrameType,
+    /// Correlates a response with its request.
+    pub seq: u32,
+    /// Verb, event or intent.
+    pub code: u16,
+    /// Session and its extensions; `None` for a base frame.
+    pub session: Option<(SessionId, Vec<u8>)>,
+    /// The base-layout payload.
+    pub payload: Vec<u8>,
+}
+
+impl From<&Frame<'_>> for OwnedFrame {
+    fn from(frame: &Frame<'_>) -> Self {
+        Self {
+            kind: frame.kind,
+            seq: frame.seq,
+            code: frame.code,
+            session: frame.session.as_ref().map(|head| (head.id, head.ext.to_vec())),
+            payload: frame.payload.to_vec(),
+        }
+    }
+}
+
+/// What happens on the link.
+pub enum LinkEvent {
+    /// Connected; frames go out through the writer.
+    Up(FrameWriter),
+    /// The guest's end is gone.
+    Down,
+    /// A whole frame.
+    Frame(OwnedFrame),
+}
+
+/// Whether the taker of an event had room for it. Only [`LinkEvent::Frame`] may be refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// Taken.
+    Taken,
+    /// No room: the frame is lost.
+    Full,
+}
+
+/// What the link counted since it started.
+#[derive(Debug, Default)]
+pub struct LinkCounters {
+    /// Connections made.
+    pub connects: AtomicU64,
+    /// Bytes read.
+    pub bytes_in: AtomicU64,
+    /// Whole frames read.
+    pub frames_in: AtomicU64,
+    /// Frames dropped because the taker was behind.
+    pub frames_dropped: AtomicU64,
+    /// Broken frames, by [`FrameError::ALL`].
+    pub broken: [AtomicU64; FrameError::ALL.len()],
+}
+
+/// The link; dropping it closes the stream and ends its thread.
+pub struct Link {
+    shared: Arc<Shared>,
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    counters: LinkCounters,
+    open: Mutex<Open>,
+}
+
+#[derive(Default)]
+struct Open {
+    stopped: bool,
+    close: Option<Box<dyn Fn() + Send + Sync>>,
+}
+
+impl Link {
+    /// Starts the reader thread. `take` gets every event in order; it may wait for room only for events other
+    /// than frames.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub fn start(
+        mut connect: Connect,
+        take: impl Fn(LinkEvent) -> Delivery + Send + 'static,
+    ) -> io::Result<Self> {
+        let shared = Arc::new(Shared::default());
+        let (stop, stopped) = mpsc::channel();
+        let theirs = Arc::clone(&shared);
+        let thread = thread::Builder::new()
+            .name("askr-link".into())
+            .spawn(move || run(&theirs, &mut connect, &stopped, &take))?;
+        Ok(Self { shared, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// What was counted so far.
+    #[must_use]
+    pub fn counters(&self) -> &LinkCounters {
+        &self.shared.counters
+    }
+
+    /// Closes the stream and makes the thread end; [`Drop`] waits for it.
+    pub fn stop(&mut self) {
+        self.stop = None;
+        let mut open = self.shared.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.stopped = true;
+        if let Some(close) = open.close.take() {
+            close();
+        }
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.stop();
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread was already printed; there is nothing left to clean up here.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    /// Remembers how to close the current stream. `false` when the link was stopped meanwhile.
+    fn opened(&self, close: Box<dyn Fn() + Send + Sync>) -> bool {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.stopped {
+            return false;
+        }
+        open.close = Some(close);
+        true
+    }
+}
+
+/// Connects, drains until the other end is gone, and again, until stopped.
+fn run(
+    shared: &Shared,
+    connect: &mut Connect,
+    stopped: &Receiver<()>,
+    take: &impl Fn(LinkEvent) -> Delivery,
+) {
+    loop {
+        if let Ok(stream) = connect() {
+            if !shared.opened(stream.close) {
+                return;
+            }
+            shared.counters.connects.fetch_add(1, Ordering::Relaxed);
+            take(LinkEvent::Up(FrameWriter { inner: stream.writer }));
+            drain(shared, stream.reader, take);
+            take(LinkEvent::Down);
+        }
+        match stopped.recv_timeout(CONNECT_PAUSE) {
+            Err(RecvTimeoutError::Timeout) => {}
+            Ok(()) | Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+/// Reads until the stream ends.
+fn drain(shared: &Shared, mut reader: Box<dyn Read + Send>, take: &impl Fn(LinkEvent) -> Delivery) {
+    let mut deframer = Deframer::new();
+    let mut buffer = vec![0; READ_MAX];
+    loop {
+        let count = match reader.read(&mut buffer) {
+            Ok(0) => return,
+            Ok(count) => count,
+            Err(error) if may_go_on(&error) => continue,
+            Err(_) => return,
+        };
+        shared.counters.bytes_in.fetch_add(count as u64, Ordering::Relaxed);
+        for &byte in &buffer[..count] {
+            if let Some(result) = deframer.push(byte) {
+                count_and_take(&shared.counters, result, take);
+            }
+        }
+        if buffer[count - 1] != 0 && count < buffer.len() {
+            thread::sleep(TRICKLE_PAUSE);
+        }
+    }
+}
+
+fn count_and_take(
+    counters: &LinkCounters,
+    result: Result<Frame<'_>, FrameError>,
+    take: &impl Fn(LinkEvent) -> Delivery,
+) {
+    let counter = match result {
+        Ok(frame) => {
+            counters.frames_in.fetch_add(1, Ordering::Relaxed);
+            match take(LinkEvent::Frame(OwnedFrame::from(&frame))) {
+                Delivery::Taken => return,
+                Delivery::Full => &counters.frames_dropped,
+            }
+        }
+        Err(error) => &counters.broken[error.index()],
+    };
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Whether the stream is still good after this error.
+fn may_go_on(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
+/// The way out of one connection.
+pub struct FrameWriter {
+    inner: Box<dyn Write + Send>,
+}
+
+impl FrameWriter {
+    /// Writes all of `bytes` (whole frames, or the delimiter that ends a cut one).
+    ///
+    /// # Errors
+    /// `TimedOut` when the guest took too long: the frame may be cut, which the delimiter before the next one
+    /// mends. Else as `write(2)`.
+    pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let give_up = Instant::now() + WRITE_DEADLINE;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            match self.inner.write(rest) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => rest = &rest[count..],
+                Err(error) if may_go_on(&error) => {}
+                Err(error) => return Err(error),
+            }
+            if !rest.is_empty() && Instant::now() >= give_up {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+        }
+        self.inner.flush()
+    }
+}

@@ -1,0 +1,169 @@
+//! The host's copy of the guest's pending asks.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use super::BootId;
+
+/// Names an ask across reboots: sequence numbers begin anew with every boot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AskId {
+    /// The boot that asked.
+    pub boot: BootId,
+    /// Sequence number of its DECISION_REQ.
+    pub seq: u32,
+}
+
+/// A question that a guest program waits with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ask {
+    /// Its name.
+    pub id: AskId,
+    /// Intent: [`askr_wire::code::DECISION_GENERIC`] or [`askr_wire::code::DECISION_NATURAL`].
+    pub code: u16,
+    /// The question.
+    pub question: Vec<u8>,
+    /// Who asks: process id, and the name of its program; `None` when the guest did not say.
+    pub asker: Option<(u32, Vec<u8>)>,
+    /// When the guest stops waiting.
+    pub deadline: Instant,
+}
+
+impl Ask {
+    /// Milliseconds until the guest stops waiting.
+    #[must_use]
+    pub fn left_ms(&self, now: Instant) -> u64 {
+        u64::try_from(self.deadline.saturating_duration_since(now).as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+/// Longest time that an ask whose deadline the guest did not tell is kept.
+pub(super) const UNTOLD_DEADLINE: Duration = Duration::from_secs(60);
+
+/// Most asks kept; the guest's own table is far smaller.
+const PENDING_MAX: usize = 1024;
+
+/// Pending asks by sequence number.
+#[derive(Debug, Default)]
+pub(super) struct Asks {
+    pending: BTreeMap<u32, Ask>,
+    pull: Option<Pull>,
+}
+
+/// A pull of the guest's list in progress.
+#[derive(Debug)]
+struct Pull {
+    /// Known before the pull began and not yet seen in it: gone when it ends.
+    unseen: Vec<u32>,
+}
+
+impl Asks {
+    /// Keeps `ask`. `true` when it is new.
+    pub(super) fn add(&mut self, ask: Ask) -> bool {
+        if let Some(pull) = &mut self.pull {
+            pull.unseen.retain(|&seq| seq != ask.id.seq);
+        }
+        if self.pending.len() >= PENDING_MAX || self.pending.contains_key(&ask.id.seq) {
+            return false;
+        }
+        self.pending.insert(ask.id.seq, ask);
+        true
+    }
+
+    /// Forgets an ask that is settled.
+    pub(super) fn remove(&mut self, seq: u32) -> bool {
+        self.pending.remove(&seq).is_some()
+    }
+
+    /// Forgets all, as after a reboot.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Forgets those whose time is over. `true` when there were any.
+    pub(super) fn expire(&mut self, now: Instant) -> bool {
+        let before = self.pending.len();
+        self.pending.retain(|_, ask| ask.deadline > now);
+        self.pending.len() != before
+    }
+
+    /// When the next ask ends.
+    pub(super) fn next_deadline(&self) -> Option<Instant> {
+        self.pending.values().map(|ask| ask.deadline).min()
+    }
+
+    /// All, oldest first.
+    pub(super) fn list(&self) -> Vec<Ask> {
+        self.pending.values().cloned().collect()
+    }
+
+    /// How many.
+    pub(super) fn len(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// Whether a pull is in progress.
+    pub(super) const fn pulling(&self) -> bool {
+        self.pull.is_some()
+    }
+
+    /// Begins a pull: what the guest's list does not name by its end is forgotten.
+    pub(super) fn begin_pull(&mut self) {
+        self.pull = Some(Pull { unseen: self.pending.keys().copied().collect() });
+    }
+
+    /// Ends a pull that reached the end of the guest's list. `true` when asks were forgotten.
+    pub(super) fn end_pull(&mut self) -> bool {
+        let unseen = self.pull.take().map(|pull| pull.unseen).unwrap_or_default();
+        unseen.iter().filter(|&&seq| self.remove(seq)).count() > 0
+    }
+
+    /// Ends a pull that failed; nothing is forgotten.
+    pub(super) fn abandon_pull(&mut self) {
+        self.pull = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(seq: u32, deadline: Instant) -> Ask {
+        let id = AskId { boot: BootId([1; 16]), seq };
+        Ask { id, code: 0, question: b"may I?".to_vec(), asker: None, deadline }
+    }
+
+    #[test]
+    fn a_second_copy_is_not_new() {
+        let later = Instant::now() + Duration::from_secs(5);
+        let mut asks = Asks::default();
+        assert!(asks.add(ask(7, later)));
+        assert!(!asks.add(ask(7, later)));
+        assert_eq!(asks.len(), 1);
+    }
+
+    #[test]
+    fn a_pull_forgets_what_the_guest_no_longer_names_and_keeps_what_came_meanwhile() {
+        let later = Instant::now() + Duration::from_secs(5);
+        let mut asks = Asks::default();
+        asks.add(ask(1, later));
+        asks.add(ask(2, later));
+        asks.begin_pull();
+        asks.add(ask(2, later));
+        asks.add(ask(3, later));
+        assert!(asks.end_pull());
+        let left: Vec<u32> = asks.list().iter().map(|ask| ask.id.seq).collect();
+        assert_eq!(left, [2, 3]);
+    }
+
+    #[test]
+    fn expired_asks_go() {
+        let now = Instant::now();
+        let mut asks = Asks::default();
+        asks.add(ask(1, now + Duration::from_secs(1)));
+        assert_eq!(asks.next_deadline(), Some(now + Duration::from_secs(1)));
+        assert!(!asks.expire(now));
+        assert!(asks.expire(now + Duration::from_secs(1)));
+        assert_eq!(asks.len(), 0);
+    }
+}

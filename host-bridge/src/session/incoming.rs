@@ -1,0 +1,225 @@
+//! What the guest's frames do to the conversation.
+
+use std::time::{Duration, Instant};
+
+use askr_wire::message::{AskFacts, AsksRequest, HelloReply, PendingAsk, PingReply, ProcessEvent, Response};
+use askr_wire::status::Status;
+use askr_wire::{FrameType, List, Message, SessionId, code, ext, ext_items};
+
+use super::asks::UNTOLD_DEADLINE;
+use super::calls::{Call, Done, Settled};
+use super::machine::{Greeting, Machine, payload_of};
+use super::{Ask, AskId, CallError, Event, Notice, Peer, Pong, Reply};
+use crate::link::OwnedFrame;
+
+/// Time for one page of the guest's asks.
+const PULL_DEADLINE: Duration = Duration::from_secs(5);
+
+impl Machine {
+    pub(super) fn on_frame(&mut self, now: Instant, frame: &OwnedFrame) {
+        match &frame.session {
+            None if frame.kind == FrameType::Response && frame.code == code::HELLO => {
+                self.on_hello(now, frame);
+            }
+            // In our session yet answered as to a base peer: the guest has no session any more.
+            None if frame.kind == FrameType::Response && self.calls.expects(frame.seq, frame.code) => {
+                if self.is_ready() {
+                    self.greet(now, Greeting::Resume);
+                }
+            }
+            Some((id, items)) if self.is_ours(*id) => self.on_session_frame(now, frame, items),
+            _ => self.counters.stray_frames += 1,
+        }
+        self.send_queued(now);
+    }
+
+    fn is_ours(&self, id: SessionId) -> bool {
+        self.is_connected() && self.peer.as_ref().is_some_and(|peer| peer.session == id)
+    }
+
+    fn on_session_frame(&mut self, now: Instant, frame: &OwnedFrame, items: &[u8]) {
+        match frame.kind {
+            FrameType::Response => self.on_response(now, frame),
+            FrameType::DecisionReq => self.on_ask(now, frame, items),
+            FrameType::Event => self.on_event(frame),
+            FrameType::Request | FrameType::DecisionResp => self.counters.stray_frames += 1,
+        }
+    }
+
+    fn on_hello(&mut self, now: Instant, frame: &OwnedFrame) {
+        if self.is_ready() || frame.seq != self.hello_seq {
+            return;
+        }
+        let hello = Response::decode(&frame.payload)
+            .ok()
+            .filter(|response| response.status == Status::Ok)
+            .and_then(|response| HelloReply::decode(response.body).ok())
+            .and_then(|hello| Peer::from_hello(&hello));
+        let Some(peer) = hello else {
+            self.counters.stray_frames += 1;
+            return;
+        };
+        let same_boot = self.peer.as_ref().is_some_and(|old| old.boot == peer.boot);
+        let same_session = same_boot && self.peer.as_ref().is_some_and(|old| old.session == peer.session);
+        let had_peer = self.peer.replace(peer).is_some();
+        self.become_ready(now, !same_session);
+        if same_session {
+            self.calls.resend_all(now);
+            return;
+        }
+        self.counters.sessions += 1;
+        self.ping_counter = 0;
+        if had_peer && !same_boot {
+            self.asks.clear();
+            self.output.notices.push(Notice::AsksGone);
+        }
+        for settled in self.calls.end_session(had_peer && !same_boot) {
+            self.settle(now, settled);
+        }
+        self.pull_asks(now);
+    }
+
+    fn on_response(&mut self, now: Instant, frame: &OwnedFrame) {
+        let Some(boot) = self.peer.as_ref().map(|peer| peer.boot) else { return };
+        if !self.calls.expects(frame.seq, frame.code) {
+            self.counters.stray_frames += 1;
+            return;
+        }
+        let response = Response::decode(&frame.payload);
+        if response.is_ok_and(|response| response.status == Status::Stale) {
+            self.calls.refused_as_stale(frame.seq, boot);
+            if self.is_ready() {
+                self.greet(now, Greeting::Anew);
+            }
+            return;
+        }
+        let Some(call) = self.calls.answered(frame.seq) else { return };
+        let result = match response {
+            Err(_) => Err(CallError::Protocol("the response is malformed")),
+            Ok(Response { status: Status::Ok, body }) => Ok(Reply { boot, body: body.to_vec() }),
+            Ok(Response { status, .. }) => Err(CallError::Guest(status)),
+        };
+        self.settle(now, (call.done, result));
+    }
+
+    /// Tells whoever made the call, or does what the session itself made it for.
+    pub(super) fn settle(&mut self, now: Instant, (done, result): Settled) {
+        match done {
+            // The caller may have given up by its own clock; then nobody wants to know.
+            Done::Caller(caller) => drop(caller.send(result)),
+            Done::Ping(counter) => {
+                let since = self.pinging.take().unwrap_or(now);
+                if let Ok(reply) = result {
+                    self.on_pong(now, since, counter, &reply);
+                }
+            }
+            Done::Pull(start) => match result {
+                Ok(reply) => self.on_asks_page(now, start, &reply),
+                Err(_) => self.asks.abandon_pull(),
+            },
+        }
+    }
+
+    fn on_pong(&mut self, now: Instant, since: Instant, counter: u32, reply: &Reply) {
+        let Ok(pong) = PingReply::decode(&reply.body) else {
+            self.counters.stray_frames += 1;
+            return;
+        };
+        let expected = std::mem::replace(&mut self.ping_counter, counter);
+        if pong.previous_counter != expected {
+            // The guest was set back to an earlier state: what it remembers of this session is not what we do.
+            return self.greet(now, Greeting::Anew);
+        }
+        self.become_verified();
+        for waiter in self.pong_waiters.drain(..) {
+            // Whoever gave up waiting does not want to know.
+            let _ = waiter.send(Pong {
+                boot: reply.boot,
+                round_trip: now.saturating_duration_since(since),
+                pending_asks: pong.pending_asks,
+                event_cursor: pong.event_cursor,
+                uptime_ns: pong.uptime_ns,
+            });
+        }
+        if usize::from(pong.pending_asks) != self.asks.len() {
+            self.pull_asks(now);
+        }
+    }
+
+    fn pull_asks(&mut self, now: Instant) {
+        if !self.asks.pulling() {
+            self.asks.begin_pull();
+            self.pull_page(now, 0);
+        }
+    }
+
+    fn pull_page(&mut self, now: Instant, start: u16) {
+        self.submit(
+            now,
+            Call {
+                code: code::ASKS,
+                payload: payload_of(&AsksRequest { start }),
+                mutating: false,
+                pinned: self.peer.as_ref().map(|peer| peer.boot),
+                deadline: now + PULL_DEADLINE,
+                done: Done::Pull(start),
+            },
+        );
+    }
+
+    fn on_asks_page(&mut self, now: Instant, start: u16, reply: &Reply) {
+        let Ok(page) = List::<PendingAsk<'_>>::decode(&reply.body) else {
+            self.counters.stray_frames += 1;
+            return self.asks.abandon_pull();
+        };
+        for pending in page {
+            let id = AskId { boot: reply.boot, seq: pending.seq };
+            self.add_ask(ask(now, id, pending.code, Some(pending.facts), pending.question));
+        }
+        match start.checked_add(page.len()) {
+            Some(next) if !page.is_empty() => self.pull_page(now, next),
+            _ => {
+                if self.asks.end_pull() {
+                    self.output.notices.push(Notice::AsksGone);
+                }
+            }
+        }
+    }
+
+    fn on_ask(&mut self, now: Instant, frame: &OwnedFrame, items: &[u8]) {
+        let Some(boot) = self.peer.as_ref().map(|peer| peer.boot) else { return };
+        // An ext that runs over its end tells no facts; the question itself is whole and needs an answer.
+        let facts = ext_items(items)
+            .flatten()
+            .find(|(kind, _)| *kind == ext::ASK_FACTS)
+            .and_then(|(_, bytes)| AskFacts::decode(bytes).ok());
+        self.add_ask(ask(now, AskId { boot, seq: frame.seq }, frame.code, facts, &frame.payload));
+    }
+
+    fn add_ask(&mut self, ask: Ask) {
+        if self.asks.add(ask.clone()) {
+            self.output.notices.push(Notice::Ask(ask));
+        }
+    }
+
+    fn on_event(&mut self, frame: &OwnedFrame) {
+        let (Some(peer), Ok(event)) = (&self.peer, ProcessEvent::decode(&frame.payload)) else {
+            self.counters.stray_frames += 1;
+            return;
+        };
+        self.output.notices.push(Notice::Event(Event {
+            boot: peer.boot,
+            code: frame.code,
+            pid: event.pid,
+            aux: event.aux,
+            info: event.info,
+            name: event.name.to_vec(),
+        }));
+    }
+}
+
+fn ask(now: Instant, id: AskId, code: u16, facts: Option<AskFacts<'_>>, question: &[u8]) -> Ask {
+    let left = facts.map_or(UNTOLD_DEADLINE, |facts| Duration::from_millis(facts.left_ms.into()));
+    let asker = facts.map(|facts| (facts.pid, facts.program.to_vec()));
+    Ask { id, code, question: question.to_vec(), asker, deadline: now + left }
+}

@@ -1,0 +1,337 @@
+//! The conversation with one guest as a state machine: what comes in, with the time, makes frames to send and
+//! things to tell. It reads no clock and does no I/O.
+
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+
+use askr_wire::message::{GENERATION, HelloRequest, PingRequest};
+use askr_wire::{FRAME_MAX, Frame, FrameType, Message, SESSION_PAYLOAD_MAX, code, encode};
+
+use super::asks::Asks;
+use super::calls::{Call, Calls, Done};
+use super::{Ask, AskId, CallError, Notice, Peer, Pong};
+
+/// Pause before HELLO is repeated, at first; doubled each time. What is sent before the guest has set up its
+/// UART is lost.
+const HELLO_FIRST: Duration = Duration::from_millis(200);
+/// Longest pause before HELLO is repeated.
+const HELLO_MAX: Duration = Duration::from_secs(2);
+/// Requests we would like to have outstanding.
+const WINDOW: u16 = 16;
+/// Who we say we are.
+const CLIENT: &str = concat!("askr-bridge ", env!("CARGO_PKG_VERSION"));
+/// Bounds for the period of pings, whatever the guest says.
+const PING_MIN: Duration = Duration::from_millis(50);
+const PING_MAX: Duration = Duration::from_secs(10);
+/// Shortest silence after which the guest is greeted anew.
+const SILENCE_MIN: Duration = Duration::from_secs(2);
+/// Longest, whatever lease the guest grants.
+const SILENCE_MAX: Duration = Duration::from_secs(10);
+/// A deadline that never comes.
+const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// Where the conversation stands.
+#[derive(Debug)]
+enum Phase {
+    /// No connection.
+    Down,
+    /// HELLO is sent until it is answered.
+    Greeting { at: Instant, pause: Duration },
+    /// In session. A session that was resumed is verified by a ping before anything else is sent: the guest
+    /// may have been set back, and would then execute again what it had executed.
+    Ready { ping_at: Instant, verified: bool },
+}
+
+/// Whether a new HELLO may find the session that was.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Greeting {
+    /// The same nonce: a guest that still has the session goes on with it.
+    Resume,
+    /// A new nonce: the old session is over.
+    Anew,
+}
+
+/// What the conversation counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SessionCounters {
+    /// HELLO frames sent.
+    pub hellos: u64,
+    /// Sessions opened.
+    pub sessions: u64,
+    /// Requests sent again after silence.
+    pub resends: u64,
+    /// Frames that fit nothing: of another session, answering nothing outstanding, or malformed.
+    pub stray_frames: u64,
+}
+
+/// What is to be done outside.
+#[derive(Debug, Default)]
+pub(super) struct Output {
+    /// Encoded frames, in order.
+    pub(super) frames: Vec<Vec<u8>>,
+    /// Things to tell.
+    pub(super) notices: Vec<Notice>,
+}
+
+pub(super) struct Machine {
+    phase: Phase,
+    new_nonce: Box<dyn FnMut() -> [u8; 16] + Send>,
+    pub(super) nonce: [u8; 16],
+    /// `seq` of the HELLO with this nonce: an answer to an older one does not fit.
+    pub(super) hello_seq: u32,
+    pub(super) peer: Option<Peer>,
+    /// Counter of the last ping answered in this session.
+    pub(super) ping_counter: u32,
+    /// Since when a ping is outstanding.
+    pub(super) pinging: Option<Instant>,
+    /// Who waits for the next answer to a ping.
+    pub(super) pong_waiters: Vec<Sender<Pong>>,
+    closed: bool,
+    pub(super) calls: Calls,
+    pub(super) asks: Asks,
+    pub(super) counters: SessionCounters,
+    pub(super) output: Output,
+}
+
+impl Machine {
+    pub(super) fn new(mut new_nonce: Box<dyn FnMut() -> [u8; 16] + Send>) -> Self {
+        let nonce = new_nonce();
+        Self {
+            phase: Phase::Down,
+            new_nonce,
+            nonce,
+            hello_seq: code::REQUEST_SEQ_FIRST,
+            peer: None,
+            ping_counter: 0,
+            pinging: None,
+            pong_waiters: Vec::new(),
+            closed: false,
+            calls: Calls::new(),
+            asks: Asks::default(),
+            counters: SessionCounters::default(),
+            output: Output::default(),
+        }
+    }
+
+    /// The guest in session, or the last one that was.
+    pub(super) fn peer(&self) -> Option<&Peer> {
+        self.peer.as_ref()
+    }
+
+    pub(super) fn is_ready(&self) -> bool {
+        matches!(self.phase, Phase::Ready { .. })
+    }
+
+    pub(super) fn is_connected(&self) -> bool {
+        !matches!(self.phase, Phase::Down)
+    }
+
+    pub(super) fn counters(&self) -> SessionCounters {
+        self.counters
+    }
+
+    pub(super) fn outstanding(&self) -> usize {
+        self.calls.outstanding()
+    }
+
+    pub(super) fn asks(&self) -> Vec<Ask> {
+        self.asks.list()
+    }
+
+    /// Forgets an ask that is settled.
+    pub(super) fn settled_ask(&mut self, id: AskId) {
+        if self.peer.as_ref().is_some_and(|peer| peer.boot == id.boot) && self.asks.remove(id.seq) {
+            self.output.notices.push(Notice::AsksGone);
+        }
+    }
+
+    pub(super) fn take_output(&mut self) -> Output {
+        std::mem::take(&mut self.output)
+    }
+
+    pub(super) fn on_up(&mut self, now: Instant) {
+        self.greet(now, Greeting::Resume);
+    }
+
+    pub(super) fn on_down(&mut self) {
+        self.phase = Phase::Down;
+        self.output.notices.push(Notice::State);
+    }
+
+    /// Keeps a call until it can be sent, and settles it by its deadline.
+    pub(super) fn submit(&mut self, now: Instant, call: Call) {
+        if self.closed {
+            return self.settle(now, (call.done, Err(CallError::Closed)));
+        }
+        if let Err(settled) = self.calls.enqueue(call) {
+            self.settle(now, settled);
+        }
+        self.send_queued(now);
+    }
+
+    /// Makes a ping due now and tells `waiter` what is answered.
+    pub(super) fn want_ping(&mut self, now: Instant, waiter: Sender<Pong>) {
+        if self.closed {
+            return;
+        }
+        self.pong_waiters.push(waiter);
+        if let Phase::Ready { ping_at, .. } = &mut self.phase {
+            *ping_at = now;
+        }
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// Settles all calls, and those that still come.
+    pub(super) fn close(&mut self, now: Instant) {
+        self.closed = true;
+        self.pong_waiters.clear();
+        for settled in self.calls.close() {
+            self.settle(now, settled);
+        }
+    }
+
+    /// What the clock alone brings: HELLO, pings, resends, ends of calls and asks.
+    pub(super) fn tick(&mut self, now: Instant) {
+        let attached = self.is_ready();
+        for settled in self.calls.expire(now, attached) {
+            self.settle(now, settled);
+        }
+        if self.asks.expire(now) {
+            self.output.notices.push(Notice::AsksGone);
+        }
+        match self.phase {
+            Phase::Down => {}
+            Phase::Greeting { at, pause } if at <= now => self.send_hello(now, pause),
+            Phase::Greeting { .. } => {}
+            Phase::Ready { verified, .. } if !self.is_silent(now) => {
+                let frames = self.calls.resend(now, !verified);
+                self.counters.resends += frames.len() as u64;
+                self.output.frames.extend(frames);
+                self.send_ping(now);
+                self.send_queued(now);
+            }
+            Phase::Ready { .. } => self.greet(now, Greeting::Resume),
+        }
+    }
+
+    /// Whether the guest has not answered a ping for so long that it may not be the one we knew.
+    fn is_silent(&self, now: Instant) -> bool {
+        self.silent_at().is_some_and(|at| at <= now)
+    }
+
+    fn silent_at(&self) -> Option<Instant> {
+        let lease = self.peer.as_ref().map_or(SILENCE_MIN, |peer| peer.lease.clamp(SILENCE_MIN, SILENCE_MAX));
+        self.pinging.map(|since| since + lease)
+    }
+
+    pub(super) fn next_deadline(&self) -> Option<Instant> {
+        let (phase, resend) = match self.phase {
+            Phase::Down => (None, None),
+            Phase::Greeting { at, .. } => (Some(at), None),
+            Phase::Ready { ping_at, verified } => {
+                (self.silent_at().or(Some(ping_at)), self.calls.next_resend(!verified))
+            }
+        };
+        [phase, resend, self.calls.next_deadline(), self.asks.next_deadline()].into_iter().flatten().min()
+    }
+
+    /// Says HELLO from now on until it is answered.
+    pub(super) fn greet(&mut self, now: Instant, greeting: Greeting) {
+        if greeting == Greeting::Anew {
+            self.nonce = (self.new_nonce)();
+            self.hello_seq = self.hello_seq.wrapping_add(1).max(code::REQUEST_SEQ_FIRST);
+        }
+        self.phase = Phase::Greeting { at: now, pause: HELLO_FIRST };
+        self.output.notices.push(Notice::State);
+    }
+
+    /// The answer to HELLO came: pings begin, the first at once.
+    pub(super) fn become_ready(&mut self, now: Instant, verified: bool) {
+        self.pinging = self.pinging.map(|_| now);
+        self.phase = Phase::Ready { ping_at: now, verified };
+        self.output.notices.push(Notice::State);
+    }
+
+    /// A ping showed that the guest's session is the one we know.
+    pub(super) fn become_verified(&mut self) {
+        if let Phase::Ready { verified, .. } = &mut self.phase {
+            *verified = true;
+        }
+    }
+
+    fn send_hello(&mut self, now: Instant, pause: Duration) {
+        let hello = HelloRequest {
+            generation: GENERATION,
+            payload_limit: u32::try_from(SESSION_PAYLOAD_MAX).unwrap_or(u32::MAX),
+            window: WINDOW,
+            nonce: self.nonce,
+            client: CLIENT.as_bytes(),
+        };
+        let payload = payload_of(&hello);
+        let frame = Frame {
+            kind: FrameType::Request,
+            seq: self.hello_seq,
+            code: code::HELLO,
+            session: None,
+            payload: &payload,
+        };
+        let mut bytes = vec![0; FRAME_MAX];
+        if let Ok(len) = encode(&frame, &mut bytes) {
+            bytes.truncate(len);
+            self.output.frames.push(bytes);
+            self.counters.hellos += 1;
+        }
+        self.phase = Phase::Greeting { at: now + pause, pause: (pause * 2).min(HELLO_MAX) };
+    }
+
+    /// Sends a ping if it is time and none is outstanding.
+    fn send_ping(&mut self, now: Instant) {
+        let (Phase::Ready { ping_at, verified }, Some(peer)) = (&mut self.phase, &self.peer) else { return };
+        if *ping_at > now || self.pinging.is_some() {
+            return;
+        }
+        *ping_at = now + peer.ping.clamp(PING_MIN, PING_MAX);
+        let counter = self.ping_counter.wrapping_add(1).max(1);
+        let call = Call {
+            code: code::PING,
+            payload: payload_of(&PingRequest { counter }),
+            mutating: false,
+            pinned: None,
+            // Kept until the session ends: whether the guest saw it decides what the next one is answered.
+            deadline: now + FOREVER,
+            done: Done::Ping(counter),
+        };
+        match self.calls.send_ping(now, peer, call) {
+            Some(frame) => {
+                self.pinging = Some(now);
+                self.output.frames.push(frame);
+            }
+            None if !*verified => self.greet(now, Greeting::Anew),
+            None => {}
+        }
+    }
+
+    /// Sends the calls that wait, as far as the window allows.
+    pub(super) fn send_queued(&mut self, now: Instant) {
+        let (Phase::Ready { verified: true, .. }, Some(peer)) = (&self.phase, &self.peer) else { return };
+        if self.calls.is_used_up() {
+            return self.greet(now, Greeting::Anew);
+        }
+        let (frames, settled) = self.calls.send_queued(now, peer);
+        self.output.frames.extend(frames);
+        for settled in settled {
+            self.settle(now, settled);
+        }
+    }
+}
+
+/// The payload that `message` is. Those of this module are all far below the limit.
+pub(super) fn payload_of<'a>(message: &impl Message<'a>) -> Vec<u8> {
+    let mut payload = vec![0; SESSION_PAYLOAD_MAX];
+    let len = message.encode(&mut payload).unwrap_or(0);
+    payload.truncate(len);
+    payload
+}

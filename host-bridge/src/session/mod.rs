@@ -1,0 +1,138 @@
+//! The conversation with the guest: HELLO, session frames, at-most-once requests, pings, asks.
+//!
+//! [`Machine`] holds the rules and one thread drives it; [`Session`] is what everybody else calls.
+
+mod asks;
+mod calls;
+mod driver;
+mod error;
+mod incoming;
+mod machine;
+#[cfg(test)]
+mod machine_tests;
+mod peer;
+
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use askr_wire::message::{AnswerReply, AnswerRequest, Decision};
+use askr_wire::{Message, SESSION_PAYLOAD_MAX, code};
+
+pub use asks::{Ask, AskId};
+pub use calls::Reply;
+pub use driver::{Observer, Session};
+pub use error::CallError;
+pub use machine::SessionCounters;
+pub use peer::{BootId, Peer};
+
+use calls::{Call, Done};
+
+/// How long after its deadline a call waits for the session to settle it.
+const SETTLE_GRACE: Duration = Duration::from_secs(10);
+
+/// Something happened in the guest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// In this boot.
+    pub boot: BootId,
+    /// What: [`code::EVENT_SPAWN`] and those after it.
+    pub code: u16,
+    /// The process.
+    pub pid: u32,
+    /// Spawn: the parent.
+    pub aux: u32,
+    /// Exit: the exit code. Fault: the vector.
+    pub info: u32,
+    /// Name of the program.
+    pub name: Vec<u8>,
+}
+
+/// The guest's answer to a ping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pong {
+    /// The boot that answered.
+    pub boot: BootId,
+    /// Time from ping to answer.
+    pub round_trip: Duration,
+    /// Asks that wait for an answer.
+    pub pending_asks: u16,
+    /// Number of events since boot.
+    pub event_cursor: u64,
+    /// Time since boot in nanoseconds.
+    pub uptime_ns: u64,
+}
+
+/// What a session tells on its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// A new ask.
+    Ask(Ask),
+    /// Asks are no longer pending: settled, expired, or of a boot that is over.
+    AsksGone,
+    /// Something happened in the guest.
+    Event(Event),
+    /// The link or the session came or went.
+    State,
+}
+
+/// One request to the guest.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The verb.
+    pub code: u16,
+    /// Its arguments, encoded.
+    pub payload: &'a [u8],
+    /// Whether executing it twice differs from executing it once.
+    pub mutating: bool,
+    /// The only boot that it is meant for, if any.
+    pub boot: Option<BootId>,
+    /// When to give up.
+    pub deadline: Instant,
+}
+
+impl Session {
+    /// Makes one request and waits for its answer.
+    ///
+    /// # Errors
+    /// See [`CallError`]; at the latest at the deadline.
+    pub fn call(&self, request: &Request<'_>) -> Result<Reply, CallError> {
+        let (done, outcome) = mpsc::channel();
+        self.submit(Call {
+            code: request.code,
+            payload: request.payload.to_vec(),
+            mutating: request.mutating,
+            pinned: request.boot,
+            deadline: request.deadline,
+            done: Done::Caller(done),
+        });
+        // The session settles every call at its deadline, or when it stops; this is for the case that its thread died.
+        let patience = request.deadline.saturating_duration_since(Instant::now()) + SETTLE_GRACE;
+        outcome.recv_timeout(patience).unwrap_or(Err(CallError::Closed))
+    }
+
+    /// Answers an ask; the first answer wins.
+    ///
+    /// # Errors
+    /// As [`Session::call`]; an ask of an earlier boot is [`CallError::GuestRestarted`].
+    pub fn answer(
+        &self,
+        ask: AskId,
+        decision: Decision<'_>,
+        deadline: Instant,
+    ) -> Result<AnswerReply, CallError> {
+        let mut payload = [0; SESSION_PAYLOAD_MAX];
+        let len = AnswerRequest { ask: ask.seq, decision }
+            .encode(&mut payload)
+            .map_err(|_| CallError::TooLarge { limit: SESSION_PAYLOAD_MAX })?;
+        let request = Request {
+            code: code::ANSWER,
+            payload: &payload[..len],
+            mutating: true,
+            boot: Some(ask.boot),
+            deadline,
+        };
+        let reply = self.call(&request)?;
+        self.forget_ask(ask);
+        AnswerReply::decode(&reply.body).map_err(|_| CallError::Protocol("the verdict is malformed"))
+    }
+}

@@ -1,0 +1,64 @@
+//! The link decodes the shared vectors as the kernel does, and counts what is broken by kind.
+
+use std::io::Write;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::Duration;
+
+use askr_wire::FrameError;
+use askr_wire::vectors::{self, Vector};
+use host_bridge::link::{Delivery, Link, LinkEvent, OwnedFrame, Stream};
+
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// Frames up to the end of the connection.
+fn frames(receiver: &Receiver<LinkEvent>) -> Vec<OwnedFrame> {
+    let mut frames = Vec::new();
+    loop {
+        match receiver.recv_timeout(DEADLINE).expect("the link stopped in the middle of a vector") {
+            LinkEvent::Frame(frame) => frames.push(frame),
+            LinkEvent::Up(_) => {}
+            LinkEvent::Down => return frames,
+        }
+    }
+}
+
+/// What a link makes of a connection over which just these bytes come.
+fn receive(wire: &[u8]) -> (Vec<OwnedFrame>, [u64; FrameError::ALL.len()]) {
+    let (ours, mut theirs) = UnixStream::pair().unwrap();
+    let mut once = Some(ours);
+    let connect = Box::new(move || Stream::try_from(once.take().ok_or(std::io::ErrorKind::NotFound)?));
+    let (sender, receiver) = sync_channel(64);
+    let take = move |event| sender.send(event).map_or(Delivery::Full, |()| Delivery::Taken);
+    let link = Link::start(connect, take).unwrap();
+    theirs.write_all(wire).unwrap();
+    drop(theirs);
+    let frames = frames(&receiver);
+    (frames, link.counters().broken.each_ref().map(|counter| counter.load(Ordering::Relaxed)))
+}
+
+fn same(got: &OwnedFrame, expected: &vectors::OwnedFrame) -> bool {
+    (got.kind, got.seq, got.code, &got.session, &got.payload)
+        == (expected.kind, expected.seq, expected.code, &expected.session, &expected.payload)
+}
+
+fn check(vector: &Vector) {
+    let (got, broken) = receive(&vector.wire);
+    let frames: Vec<_> = vector.verdicts.iter().filter_map(|verdict| verdict.as_ref().ok()).collect();
+    assert_eq!(got.len(), frames.len(), "{}", vector.name);
+    assert!(got.iter().zip(frames).all(|(got, expected)| same(got, expected)), "{}", vector.name);
+    let mut expected = [0; FrameError::ALL.len()];
+    vector.verdicts.iter().filter_map(|verdict| verdict.as_ref().err()).for_each(|error| {
+        expected[error.index()] += 1;
+    });
+    assert_eq!(broken, expected, "{}", vector.name);
+}
+
+#[test]
+fn frames_and_errors_are_those_of_the_vectors() {
+    let all = vectors::parse(vectors::FRAMES).unwrap();
+    let has = |error| all.iter().any(|vector| vector.verdicts.contains(&Err(error)));
+    assert!(FrameError::ALL.into_iter().all(has), "every kind of error is among the vectors");
+    all.iter().for_each(check);
+}
