@@ -1,0 +1,192 @@
+#!/bin/sh
+# Installs what building and running Askr needs, if anything is missing:
+#   - the Rust toolchain that rust-toolchain.toml names, from rustup or from Debian's packages
+#   - QEMU, a linker, and setpriv
+# It says what it does before it does it, and needs root only to install packages. With nothing missing it takes
+# a fraction of a second.
+#
+# usage: ./qemu/setup.sh [--dry-run] [--road rustup|debian]
+#   --dry-run  print the commands, run none of them
+#   --road     where the toolchain comes from; without it: a toolchain that fits is taken as it is, then rustup
+#              if it is there and can fetch, then Debian's packages
+set -eu
+
+cd "$(dirname "$0")/.."
+
+# The name of Debian's toolchain in rustup.
+LINKED=askr-debian
+TARGET=x86_64-unknown-none
+QEMU_OLDEST=7.0
+# rust-lld (in rustc-web) is a link into lld-22; the tools in rust-web-llvm strip the user programs.
+DEBIAN_RUST="rustc-web cargo-web rust-web-src rust-web-clippy rustfmt-web rust-web-llvm lld-22"
+CHANNEL=$(sed -n 's/^channel *= *"\(.*\)"/\1/p' rust-toolchain.toml)
+# The checks below must not make rustup fetch anything.
+export RUSTUP_AUTO_INSTALL=0
+
+dry_run=no
+road=auto
+
+say() { printf 'setup: %s\n' "$*"; }
+fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# Runs a command, after showing it.
+run() {
+    if [ $dry_run = yes ]; then
+        printf '  would run: %s\n' "$*"
+    else
+        printf '  + %s\n' "$*"
+        "$@"
+    fi
+}
+
+# version_at_least HAVE WANT: compares major and minor.
+version_at_least() {
+    have_rest=${1#*.} want_rest=${2#*.}
+    have_major=${1%%.*} want_major=${2%%.*} have_minor=${have_rest%%.*} want_minor=${want_rest%%.*}
+    [ "$have_major" -gt "$want_major" ] ||
+        { [ "$have_major" -eq "$want_major" ] && [ "$have_minor" -ge "$want_minor" ]; }
+}
+
+# Whether the toolchain that cargo would use in this folder has all parts.
+toolchain_fits() {
+    have cargo || return 1
+    version=$(rustc --version 2>/dev/null | sed -n 's/^rustc \([0-9]*\.[0-9]*\).*/\1/p')
+    [ -n "$version" ] && version_at_least "$version" "$CHANNEL" || return 1
+    sysroot_fits "$(rustc --print sysroot)"
+}
+
+# Whether the toolchain in this folder has all parts: clippy, rustfmt, and `core` for the guest, ready-made or
+# as source with the linker for it.
+sysroot_fits() {
+    [ -x "$1/bin/cargo" ] && [ -x "$1/bin/cargo-clippy" ] && [ -x "$1/bin/rustfmt" ] || return 1
+    [ -d "$1/lib/rustlib/$TARGET/lib" ] ||
+        { [ -f "$1/lib/rustlib/src/rust/library/Cargo.toml" ] && [ -x "$1/bin/rust-lld" ]; }
+}
+
+# Installs Debian packages. Old package lists are fetched again, once.
+apt_install() {
+    have apt-get || fail "please install with your package manager what Debian calls: $*"
+    as_root=
+    if [ "$(id -u)" -ne 0 ]; then
+        have sudo || [ $dry_run = yes ] || fail "as root, please run: apt-get install -y $*"
+        as_root=sudo
+    fi
+    # shellcheck disable=SC2086 # $as_root is one word or none
+    {
+        run $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@" && return
+        say "apt-get failed; its package lists may be old, fetching them"
+        run $as_root apt-get update -qq ||
+            fail "can't reach the package servers; check the network, then: ${as_root:+sudo }apt-get update"
+        run $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"
+    } || fail "apt-get can't install these packages; its messages are above, the command is: apt-get install $*"
+}
+
+# Prints those of the packages that are not installed.
+missing_packages() {
+    for package; do
+        state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) || state=none
+        [ "$state" = installed ] || printf '%s ' "$package"
+    done
+}
+
+# Prints the packages of the tools that are missing.
+missing_tools() {
+    have qemu-system-x86_64 || printf 'qemu-system-x86 '
+    have setpriv || printf 'util-linux '
+    have cc || printf 'gcc '
+    [ -e /usr/include/stdlib.h ] || printf 'libc6-dev '
+}
+
+install_tools() {
+    tools=$(missing_tools)
+    if [ -n "$tools" ]; then
+        say "installing from Debian: $tools"
+        # shellcheck disable=SC2086 # a list of words
+        apt_install $tools
+    fi
+    [ $dry_run = yes ] && ! have qemu-system-x86_64 && return
+    qemu=$(qemu-system-x86_64 --version | sed -n 's/.*version \([0-9]*\.[0-9]*\).*/\1/p')
+    version_at_least "${qemu:-0.0}" $QEMU_OLDEST ||
+        fail "QEMU ${qemu:-of unknown version} is too old, $QEMU_OLDEST or newer is needed;" \
+            "remove $(command -v qemu-system-x86_64), then: apt-get install qemu-system-x86"
+}
+
+# The toolchain from rustup, as rust-toolchain.toml says.
+rustup_road() {
+    have rustup || fail "rustup is not installed; see https://rustup.rs, or: ./qemu/setup.sh --road debian"
+    home=${RUSTUP_HOME:-$HOME/.rustup}
+    if ! sysroot_fits "$home/toolchains/$CHANNEL-x86_64-unknown-linux-gnu"; then
+        say "installing Rust $CHANNEL with rustup (about 300 MB)"
+        run rustup toolchain install "$CHANNEL" --no-self-update --profile minimal \
+            --component rust-src,llvm-tools,clippy,rustfmt --target $TARGET || return 1
+    fi
+    case $(rustup show active-toolchain 2>/dev/null) in
+    *"directory override"*)
+        say "this folder has an override in rustup, which outranks rust-toolchain.toml; removing it"
+        run rustup override unset
+        ;;
+    esac
+}
+
+# The toolchain from Debian's packages; where rustup's cargo comes first in PATH, it is told to use them here.
+debian_road() {
+    have apt-get || fail "there is no apt-get here; install rustup from https://rustup.rs, then run this again"
+    # shellcheck disable=SC2086 # a list of words
+    packages=$(missing_packages $DEBIAN_RUST)
+    if [ -n "$packages" ]; then
+        say "installing Rust from Debian: $packages"
+        # shellcheck disable=SC2086
+        apt_install $packages
+    fi
+    have rustup || return 0
+    case $(rustup show active-toolchain 2>/dev/null) in "$LINKED "*) return 0 ;; esac
+    say "telling rustup to use Debian's toolchain in this folder"
+    run rustup toolchain link $LINKED /usr
+    run rustup override set $LINKED
+}
+
+install_toolchain() {
+    case $road in
+    rustup)
+        rustup_road || fail "rustup can't install Rust $CHANNEL; its message is above. Without it:" \
+            "./qemu/setup.sh --road debian"
+        ;;
+    debian) debian_road ;;
+    auto)
+        toolchain_fits && return
+        say "Askr needs Rust $CHANNEL or newer with clippy, rustfmt and $TARGET"
+        if have rustup && rustup_road; then
+            :
+        else
+            have rustup && say "rustup can't fetch it (see above); taking Debian's packages"
+            debian_road
+        fi
+        ;;
+    esac
+    [ $dry_run = yes ] || toolchain_fits ||
+        fail "the toolchain is still not complete: $(rustc --version 2>&1 | head -n 1);" \
+            "Debian 12 has $CHANNEL in its security suite, else get https://rustup.rs and run this again"
+}
+
+while [ $# -gt 0 ]; do
+    case $1 in
+    --dry-run) dry_run=yes ;;
+    --road)
+        [ $# -gt 1 ] || fail "--road needs a word: rustup or debian"
+        road=$2
+        shift
+        ;;
+    -h | --help)
+        sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "$0"
+        exit
+        ;;
+    *) fail "unknown argument $1; ./qemu/setup.sh --help" ;;
+    esac
+    shift
+done
+case $road in auto | rustup | debian) ;; *) fail "--road is rustup or debian, not $road" ;; esac
+[ -n "$CHANNEL" ] || fail "rust-toolchain.toml has no channel"
+
+install_tools
+install_toolchain
