@@ -7,88 +7,61 @@ use super::name;
 use crate::ops::OpError;
 use crate::session::CallError;
 
-/// What went wrong, where it is not the guest that says so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Problem {
-    /// The line is no well-formed request.
-    BadRequest,
-    /// No such operation.
-    UnknownOp,
-    /// The line is too long.
-    LineTooLong,
-    /// The hub has as many clients as it takes.
-    TooManyClients,
-    /// The client has as many waits under way as it may.
-    TooManyWaits,
-    /// The guest is not attached.
-    NotReady,
-    /// The guest did not answer in time; nothing was changed.
-    TimedOut,
-    /// It is not known whether the change was made.
-    OutcomeUnknown,
-    /// The guest rebooted meanwhile.
-    GuestRestarted,
-    /// The session ended several times under a request.
-    SessionLost,
-    /// The request fits no frame.
-    TooLarge,
-    /// Too many requests wait.
-    Overloaded,
-    /// The hub is stopping.
-    HubStopping,
-    /// The guest's answer breaks the protocol.
-    Protocol,
-    /// The ask was settled before.
-    Late,
-    /// Nobody asked that.
-    UnknownAsk,
+macro_rules! problems {
+    ($($name:ident = $code:literal, $doc:literal, $hint:literal;)*) => {
+        /// What went wrong, where it is not the guest that says so.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Problem { $(#[doc = $doc] $name,)* }
+
+        impl Problem {
+            /// Every problem.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// Its code, for programs.
+            #[must_use]
+            pub const fn code(self) -> &'static str {
+                match self { $(Self::$name => $code,)* }
+            }
+
+            /// What to do about it.
+            #[must_use]
+            pub const fn hint(self) -> &'static str {
+                match self { $(Self::$name => $hint,)* }
+            }
+        }
+    };
 }
 
-impl Problem {
-    const fn code(self) -> &'static str {
-        match self {
-            Self::BadRequest => "bad_request",
-            Self::UnknownOp => "unknown_op",
-            Self::LineTooLong => "line_too_long",
-            Self::TooManyClients => "too_many_clients",
-            Self::TooManyWaits => "too_many_waits",
-            Self::NotReady => "not_ready",
-            Self::TimedOut => "timed_out",
-            Self::OutcomeUnknown => "outcome_unknown",
-            Self::GuestRestarted => "guest_restarted",
-            Self::SessionLost => "session_lost",
-            Self::TooLarge => "too_large",
-            Self::Overloaded => "overloaded",
-            Self::HubStopping => "hub_stopping",
-            Self::Protocol => "protocol",
-            Self::Late => "late",
-            Self::UnknownAsk => "unknown_ask",
-        }
-    }
-
-    const fn hint(self) -> &'static str {
-        match self {
-            Self::BadRequest => "docs/host.md lists the operations and their fields",
-            Self::UnknownOp => {
-                "the operations are status, ping, stats, fs.stat, fs.list, fs.read, fs.write, \
-                                fs.mkdir, fs.remove, proc.list, asks.list, asks.wait, ask.answer, subscribe"
-            }
-            Self::LineTooLong => "write a large file in pieces, with \"mode\":\"append\" from the second on",
-            Self::TooManyClients => "close a client that is not needed",
-            Self::TooManyWaits => "wait for an earlier asks.wait to end",
-            Self::NotReady => "is the guest running? try again when it has booted",
-            Self::TimedOut => "nothing was changed; try again, with a longer timeout_ms if the guest is slow",
-            Self::OutcomeUnknown => "look at the guest's state before you repeat it",
-            Self::GuestRestarted => "what the guest knew before is gone; begin again",
-            Self::SessionLost => "nothing was changed; try again",
-            Self::TooLarge => "use a shorter path or answer",
-            Self::Overloaded => "wait for earlier requests to end",
-            Self::HubStopping => "start the guest again",
-            Self::Protocol => "guest and bridge are of different versions? build both from one tree",
-            Self::Late => "somebody else answered first, or the program no longer waits",
-            Self::UnknownAsk => "asks.list names the asks that wait",
-        }
-    }
+problems! {
+    BadRequest = "bad_request", "The line is no well-formed request.",
+        "docs/host.md lists the operations and their fields";
+    UnknownOp = "unknown_op", "No such operation.",
+        "the operations are status, ping, stats, fs.stat, fs.list, fs.read, fs.write, fs.mkdir, fs.remove, \
+         proc.list, asks.list, asks.wait, ask.answer, subscribe";
+    LineTooLong = "line_too_long", "The line is too long.",
+        "write a large file in pieces, with \"mode\":\"append\" from the second on";
+    TooManyClients = "too_many_clients", "The hub has as many clients as it takes.",
+        "close a client that is not needed";
+    TooManyWaits = "too_many_waits", "The client has as many waits under way as it may.",
+        "wait for an earlier asks.wait to end";
+    NotReady = "not_ready", "The guest is not attached.",
+        "is the guest running? try again when it has booted";
+    TimedOut = "timed_out", "The guest did not answer in time; nothing was changed.",
+        "nothing was changed; try again, with a longer timeout_ms if the guest is slow";
+    OutcomeUnknown = "outcome_unknown", "It is not known whether the change was made.",
+        "look at the guest's state before you repeat it";
+    GuestRestarted = "guest_restarted", "The guest rebooted meanwhile.",
+        "what the guest knew before is gone; begin again";
+    SessionLost = "session_lost", "The session ended several times under a request.",
+        "nothing was changed; try again";
+    TooLarge = "too_large", "The request fits no frame.", "use a shorter path or answer";
+    Overloaded = "overloaded", "Too many requests wait.", "wait for earlier requests to end";
+    HubStopping = "hub_stopping", "The hub is stopping.", "start the guest again";
+    Protocol = "protocol", "The guest's answer breaks the protocol.",
+        "guest and bridge are of different versions? build both from one tree";
+    Late = "late", "The ask was settled before.",
+        "somebody else answered first, or the program no longer waits";
+    UnknownAsk = "unknown_ask", "Nobody asked that.", "asks.list names the asks that wait";
 }
 
 /// An error as a client gets it.
@@ -126,6 +99,12 @@ impl Error {
         Self { code, message, hint }
     }
 
+    /// Its code.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        self.code
+    }
+
     pub(super) fn to_value(&self) -> Value {
         json!({ name::CODE: self.code, name::MESSAGE: self.message, name::HINT: self.hint })
     }
@@ -161,5 +140,60 @@ const fn status_hint(status: Status) -> &'static str {
         Status::NameTooLong => "use a shorter path",
         Status::NoSys => "this kernel has no such verb; status lists those it has",
         _ => "stats has the counters of guest and bridge",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = include_str!("../../../docs/host.md");
+
+    /// First cells, without backquotes, of the rows of the table under this heading row.
+    fn table(heading: &str) -> Vec<&'static str> {
+        let rows = PAGE.lines().skip_while(|line| !line.starts_with(heading)).skip(2);
+        rows.take_while(|line| line.starts_with('|')).filter_map(|line| line.split('`').nth(1)).collect()
+    }
+
+    #[test]
+    fn the_page_lists_every_code() {
+        let codes: Vec<_> = Problem::ALL.iter().map(|problem| problem.code()).collect();
+        let mut listed = table("| `code` |");
+        assert!(codes.iter().all(|code| listed.contains(code)), "missing in docs/host.md");
+        listed.retain(|code| !codes.contains(code));
+        assert!(listed.is_empty(), "only in docs/host.md: {listed:?}");
+    }
+
+    #[test]
+    fn page_hint_and_parser_know_the_same_operations() {
+        let listed = table("| `op` |");
+        let hint = Problem::UnknownOp.hint();
+        assert_eq!(hint, format!("the operations are {}", listed.join(", ")));
+        for op in listed {
+            let line = json!({ "op": op }).to_string();
+            let unknown =
+                crate::json::parse(line.as_bytes()).command.is_err_and(|error| error.code == "unknown_op");
+            assert!(!unknown, "{op}");
+        }
+    }
+
+    #[test]
+    fn every_request_on_the_page_is_one() {
+        let requests = PAGE.lines().filter(|line| line.starts_with('{') && line.contains("\"op\":"));
+        let wrong: Vec<_> =
+            requests.clone().filter(|line| crate::json::parse(line.as_bytes()).command.is_err()).collect();
+        assert!(wrong.is_empty(), "{wrong:?}");
+        assert!(requests.count() >= 7);
+    }
+
+    #[test]
+    fn a_partial_write_is_told_with_the_path() {
+        let error = OpError {
+            error: CallError::Guest(Status::NoSpc),
+            before: Some("5 of 9 bytes were written".into()),
+        };
+        let error = Error::of_operation(&error, Some(b"/disk/\xff"));
+        assert_eq!(error.code, "ENOSPC");
+        assert_eq!(error.message, "/disk/\u{fffd}: no space left (5 of 9 bytes were written)");
     }
 }

@@ -207,3 +207,78 @@ fn answer(fields: &mut Fields) -> Result<Command, Error> {
     }
     Ok(Command::Answer { ask, answer })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn command(line: &str) -> Result<Command, Error> {
+        parse(line.as_bytes()).command
+    }
+
+    #[test]
+    fn ids_come_back_whatever_they_are() {
+        for id in ["7", "\"x\"", "null", "{\"a\":[1]}"] {
+            let envelope = parse(format!("{{\"id\":{id},\"op\":\"status\"}}").as_bytes());
+            assert_eq!(envelope.id.to_string(), id);
+            assert_eq!(envelope.command, Ok(Command::Status));
+        }
+        assert_eq!(parse(br#"{"id":7,"op":"nonsense"}"#).id, 7);
+    }
+
+    #[test]
+    fn what_is_no_request_is_refused() {
+        for line in [
+            "",
+            "nonsense",
+            "[]",
+            "7",
+            "{",
+            r#"{"op":7}"#,
+            "{}",
+            r#"{"op":"status","op2":1}"#,
+            r#"{"op":"fs.read"}"#,
+            r#"{"op":"fs.read","path":7}"#,
+            r#"{"op":"fs.read","path":"/a","offset":-1}"#,
+            r#"{"op":"fs.read","path":"/a","path_base64":"L2E="}"#,
+            r#"{"op":"fs.stat","path_base64":"!"}"#,
+            r#"{"op":"fs.write","path":"/a"}"#,
+            r#"{"op":"fs.write","path":"/a","content":"","mode":"x"}"#,
+            r#"{"op":"fs.write","path":"/a","content":"","encoding":"hex"}"#,
+            r#"{"op":"ask.answer","ask":"00000000:1"}"#,
+            r#"{"op":"status","timeout_ms":"1"}"#,
+            r#"{"op":"ask.answer","ask":"00000000:1","answer":"x","refuse":true}"#,
+        ] {
+            let error = command(line).unwrap_err();
+            assert_eq!(error.code(), Problem::BadRequest.code(), "{line}");
+        }
+        assert!(parse(b"\xff\xfe").command.is_err());
+    }
+
+    #[test]
+    fn bytes_come_as_text_or_base64() {
+        let expected = Ok(Command::Stat { path: b"/\xff".to_vec() });
+        assert_eq!(command(r#"{"op":"fs.stat","path_base64":"L/8="}"#), expected);
+        let write =
+            command(r#"{"op":"fs.write","path":"/a","content":"/w==","encoding":"base64","mode":"append"}"#);
+        let expected = Command::Write { path: b"/a".to_vec(), content: vec![0xff], mode: WriteMode::Append };
+        assert_eq!(write, Ok(expected));
+    }
+
+    #[test]
+    fn names_of_asks_round_trip_and_never_look_like_numbers() {
+        for seq in [0, 1, ASK_SEQ_FIRST, ASK_SEQ_FIRST + 1, u32::MAX] {
+            for boot in [[0; 4], [0x12, 0x34, 0x56, 0x7e], [0xff; 4]] {
+                let name = AskName { boot, seq };
+                assert_eq!(name.to_string().parse(), Ok(name));
+                assert!(serde_json::from_str::<Value>(&name.to_string()).is_err());
+            }
+        }
+        assert_eq!(AskName { boot: [0x3f, 0x9a, 0x1c, 2], seq: ASK_SEQ_FIRST }.to_string(), "3f9a1c02:1");
+        for text in
+            ["", ":", "1", "3f9a1c02", "3f9a1c02:", "3f9a1c02:x", "+f9a1c02:1", "3f9a1c02:99999999999"]
+        {
+            assert_eq!(text.parse::<AskName>(), Err(()), "{text}");
+        }
+    }
+}

@@ -50,12 +50,13 @@ impl Machine {
         if self.is_ready() || frame.seq != self.hello_seq {
             return;
         }
-        let hello = Response::decode(&frame.payload)
-            .ok()
-            .filter(|response| response.status == Status::Ok)
-            .and_then(|response| HelloReply::decode(response.body).ok())
-            .and_then(|hello| Peer::from_hello(&hello));
-        let Some(peer) = hello else {
+        let response = Response::decode(&frame.payload);
+        if response.is_ok_and(|response| response.status != Status::Ok) {
+            // The session that this nonce stands for has ended, as by another host's HELLO meanwhile.
+            return self.renew_nonce();
+        }
+        let hello = response.ok().and_then(|response| HelloReply::decode(response.body).ok());
+        let Some(peer) = hello.and_then(|hello| Peer::from_hello(&hello)) else {
             self.counters.stray_frames += 1;
             return;
         };

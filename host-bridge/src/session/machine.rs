@@ -241,11 +241,16 @@ impl Machine {
     /// Says HELLO from now on until it is answered.
     pub(super) fn greet(&mut self, now: Instant, greeting: Greeting) {
         if greeting == Greeting::Anew {
-            self.nonce = (self.new_nonce)();
-            self.hello_seq = self.hello_seq.wrapping_add(1).max(code::REQUEST_SEQ_FIRST);
+            self.renew_nonce();
         }
         self.phase = Phase::Greeting { at: now, pause: HELLO_FIRST };
         self.output.notices.push(Notice::State);
+    }
+
+    /// The next HELLO opens a new session.
+    pub(super) fn renew_nonce(&mut self) {
+        self.nonce = (self.new_nonce)();
+        self.hello_seq = self.hello_seq.wrapping_add(1).max(code::REQUEST_SEQ_FIRST);
     }
 
     /// The answer to HELLO came: pings begin, the first at once.

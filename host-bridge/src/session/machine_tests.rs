@@ -275,6 +275,24 @@ fn a_stale_session_is_replaced_and_what_was_sent_once_goes_on_in_the_new_one() {
 }
 
 #[test]
+fn a_refused_hello_is_followed_by_one_with_a_new_nonce() {
+    let mut bench = Bench::ready();
+    bench.machine.on_down();
+    bench.machine.on_up(bench.now);
+    let hello = bench.sent().remove(0);
+    let refusal =
+        OwnedFrame { kind: FrameType::Response, payload: vec![Status::Inval as u8], ..hello.clone() };
+    bench.machine.on_frame(bench.now, &refusal);
+    let next = bench.sent_after(SECOND).remove(0);
+    let nonce = |frame: &OwnedFrame| HelloRequest::decode(&frame.payload).unwrap().nonce;
+    assert_ne!(nonce(&hello), nonce(&next));
+    bench.answer_hello(&hello, BOOT);
+    assert!(!bench.machine.is_ready(), "the answer to an older HELLO opens nothing");
+    bench.answer_hello(&next, BOOT);
+    assert!(bench.machine.is_ready());
+}
+
+#[test]
 fn a_guest_that_forgot_the_session_is_greeted_again() {
     let mut bench = Bench::ready();
     let read = bench.submit(false, None);
