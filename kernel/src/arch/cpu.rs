@@ -1,0 +1,150 @@
+//! Processor features and per-process vector state.
+
+use super::trap::TrapFrame;
+use alloc::boxed::Box;
+use alloc::vec;
+use core::arch::x86_64::{__cpuid, __cpuid_count};
+use core::fmt;
+use spin::Once;
+use x86_64::registers::control::{Cr0, Cr0Flags, Cr4, Cr4Flags};
+use x86_64::registers::model_specific::FsBase;
+use x86_64::registers::xcontrol::{XCr0, XCr0Flags};
+
+/// How vector state is saved.
+#[derive(Clone, Copy)]
+enum Save {
+    /// FXSAVE: x87 and SSE, 512 bytes.
+    Fx,
+    /// XSAVE with the size that the enabled components take.
+    X { bytes: usize },
+}
+
+static SAVE: Once<Save> = Once::new();
+
+/// Turns on SSE (and AVX where there is XSAVE), supervisor protections where the processor has them.
+pub(crate) fn init() {
+    let features = __cpuid(1);
+    let has_xsave = features.ecx & (1 << 26) != 0;
+    let structured = if __cpuid(0).eax >= 7 { __cpuid_count(7, 0) } else { __cpuid(0x8000_0000) };
+    let has = |bit: u32| __cpuid(0).eax >= 7 && structured.ebx & (1 << bit) != 0;
+
+    let mut cr4 = Cr4Flags::OSFXSR | Cr4Flags::OSXMMEXCPT_ENABLE;
+    cr4.set(Cr4Flags::OSXSAVE, has_xsave);
+    cr4.set(Cr4Flags::SUPERVISOR_MODE_EXECUTION_PROTECTION, has(7));
+    cr4.set(Cr4Flags::SUPERVISOR_MODE_ACCESS_PREVENTION, has(20));
+    cr4.set(
+        Cr4Flags::USER_MODE_INSTRUCTION_PREVENTION,
+        __cpuid(0).eax >= 7 && structured.ecx & (1 << 2) != 0,
+    );
+    // SAFETY: only features that CPUID reports; the kernel never touches user addresses itself (mm/user).
+    unsafe {
+        Cr0::update(|flags| {
+            flags.remove(Cr0Flags::EMULATE_COPROCESSOR | Cr0Flags::TASK_SWITCHED);
+            flags.insert(Cr0Flags::MONITOR_COPROCESSOR | Cr0Flags::NUMERIC_ERROR | Cr0Flags::WRITE_PROTECT);
+        });
+        Cr4::update(|flags| flags.insert(cr4));
+    }
+    SAVE.call_once(|| if has_xsave { enable_xsave() } else { Save::Fx });
+}
+
+fn enable_xsave() -> Save {
+    let supported = __cpuid_count(0xd, 0).eax;
+    let wanted = XCr0Flags::X87 | XCr0Flags::SSE | XCr0Flags::AVX;
+    let mut enabled = XCr0Flags::from_bits_truncate(u64::from(supported)) & wanted;
+    let avx512 = XCr0Flags::OPMASK | XCr0Flags::ZMM_HI256 | XCr0Flags::HI16_ZMM;
+    if u64::from(supported) & avx512.bits() == avx512.bits() && enabled.contains(XCr0Flags::AVX) {
+        enabled |= avx512;
+    }
+    // SAFETY: CPUID leaf 0xD reports every component set here, and AVX-512 only as a whole with AVX.
+    unsafe { XCr0::write(enabled) };
+    // EBX: bytes that the components enabled now take (Intel SDM vol. 1, 13.2).
+    Save::X { bytes: __cpuid_count(0xd, 0).ebx as usize }
+}
+
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([u8; 64]);
+
+/// x87, SSE and wider vector registers of one process, in the layout of FXSAVE or XSAVE.
+#[derive(Clone)]
+pub(crate) struct VectorState(Box<[Line]>);
+
+impl VectorState {
+    /// The state a program starts with: all exceptions masked, registers zero (SysV ABI, 3.4.1).
+    pub(crate) fn new() -> Self {
+        let bytes = match SAVE.get() {
+            Some(Save::X { bytes }) => *bytes,
+            _ => 512,
+        };
+        let mut area = vec![Line([0; 64]); bytes.div_ceil(64)].into_boxed_slice();
+        area[0].0[0..2].copy_from_slice(&0x037f_u16.to_le_bytes()); // x87 control word
+        area[0].0[24..28].copy_from_slice(&0x1f80_u32.to_le_bytes()); // MXCSR
+        Self(area)
+    }
+
+    /// Stores the processor's registers here.
+    pub(crate) fn save(&mut self) {
+        let area = self.0.as_mut_ptr();
+        // SAFETY: the area is 64-byte aligned and as large as the enabled components need.
+        unsafe {
+            match SAVE.get() {
+                Some(Save::X { .. }) => core::arch::asm!(
+                    "xsave64 [{}]", in(reg) area, in("eax") u32::MAX, in("edx") u32::MAX, options(nostack)),
+                _ => core::arch::asm!("fxsave64 [{}]", in(reg) area, options(nostack)),
+            }
+        }
+    }
+
+    /// Loads the processor's registers from here.
+    pub(crate) fn load(&self) {
+        let area = self.0.as_ptr();
+        // SAFETY: written by `save` or `new`, so no reserved bit is set that would fault.
+        unsafe {
+            match SAVE.get() {
+                Some(Save::X { .. }) => core::arch::asm!(
+                    "xrstor64 [{}]", in(reg) area, in("eax") u32::MAX, in("edx") u32::MAX, options(nostack)),
+                _ => core::arch::asm!("fxrstor64 [{}]", in(reg) area, options(nostack)),
+            }
+        }
+    }
+}
+
+/// EDX of CPUID leaf 1, which programs get as AT_HWCAP.
+pub(crate) fn hwcap() -> u32 {
+    __cpuid(1).edx
+}
+
+/// Sets the user's FS base (thread-local storage). `base` lies in the user half.
+pub(crate) fn set_fs_base(base: u64) {
+    FsBase::write(x86_64::VirtAddr::new_truncate(base));
+}
+
+/// 64 random bits from RDRAND, if the processor has it and it delivers.
+pub(crate) fn hardware_random() -> Option<u64> {
+    /// Intel's advice: ten tries, then the unit is broken (DRNG guide, 5.2.1).
+    const TRIES: usize = 10;
+    if __cpuid(1).ecx & (1 << 30) == 0 {
+        return None;
+    }
+    (0..TRIES).find_map(|_| {
+        let (value, ok): (u64, u8);
+        // SAFETY: CPUID reports RDRAND.
+        unsafe {
+            core::arch::asm!("rdrand {}", "setc {}", out(reg) value, out(reg_byte) ok, options(nomem, nostack));
+        };
+        (ok == 1).then_some(value)
+    })
+}
+
+/// Prints the general registers, for reports.
+pub(crate) struct Registers<'a>(pub(crate) &'a TrapFrame);
+
+impl fmt::Display for Registers<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let r = self.0;
+        writeln!(f, "rax {:016x} rbx {:016x} rcx {:016x} rdx {:016x}", r.rax, r.rbx, r.rcx, r.rdx)?;
+        writeln!(f, "rsi {:016x} rdi {:016x} rbp {:016x} rsp {:016x}", r.rsi, r.rdi, r.rbp, r.rsp)?;
+        writeln!(f, "r8  {:016x} r9  {:016x} r10 {:016x} r11 {:016x}", r.r8, r.r9, r.r10, r.r11)?;
+        write!(f, "r12 {:016x} r13 {:016x} r14 {:016x} r15 {:016x}", r.r12, r.r13, r.r14, r.r15)
+    }
+}

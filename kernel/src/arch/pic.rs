@@ -1,0 +1,95 @@
+//! The 8259 interrupt controllers and, before them, the local APIC in virtual-wire mode.
+
+use super::trap::IRQ_BASE;
+use crate::mm;
+use crate::sync::IrqMutex;
+use pic8259::ChainedPics;
+use x86_64::instructions::port::Port;
+use x86_64::registers::model_specific::{ApicBase, ApicBaseFlags};
+
+/// Interrupt line of the timer.
+pub(crate) const IRQ_TIMER: u8 = 0;
+/// Interrupt line of COM2.
+pub(crate) const IRQ_COM2: u8 = 3;
+/// Interrupt line of COM1.
+pub(crate) const IRQ_COM1: u8 = 4;
+const IRQ_CASCADE: u8 = 2;
+
+// SAFETY: 32 and 40 do not collide with the processor's exceptions.
+static PICS: IrqMutex<ChainedPics> = IrqMutex::new(unsafe { ChainedPics::new(IRQ_BASE, IRQ_BASE + 8) });
+
+/// Programs the controllers with the timer and both serial lines open and everything else masked.
+pub(crate) fn init() {
+    wire_local_apic();
+    let open = (1_u8 << IRQ_TIMER) | (1 << IRQ_CASCADE) | (1 << IRQ_COM2) | (1 << IRQ_COM1);
+    let mut pics = PICS.lock();
+    // SAFETY: the vectors have their handlers (trap::init ran).
+    unsafe {
+        pics.initialize();
+        pics.write_masks(!open, 0xff);
+    }
+}
+
+/// Opens LINT0 for the 8259 (ExtINT). Firmware that boots us directly (qboot, microvm) leaves it masked, and then
+/// no interrupt ever arrives. Register offsets: Intel SDM vol. 3A, table 11-1.
+fn wire_local_apic() {
+    const SPURIOUS: u64 = 0xf0;
+    const LINT0: u64 = 0x350;
+    const LINT1: u64 = 0x360;
+    const ENABLE: u32 = 0x100;
+    const SPURIOUS_VECTOR: u32 = 0x2f;
+    const EXT_INT: u32 = 0x700;
+    const NMI: u32 = 0x400;
+    let (base, flags) = ApicBase::read();
+    if !flags.contains(ApicBaseFlags::LAPIC_ENABLE) {
+        return;
+    }
+    let write = |offset: u64, value: u32| {
+        let register = mm::phys_to_virt(base.start_address().as_u64() + offset) as *mut u32;
+        // SAFETY: the local APIC's page is mapped with the first 4 GiB and CPU-private.
+        unsafe { register.write_volatile(value) };
+    };
+    write(SPURIOUS, ENABLE | SPURIOUS_VECTOR);
+    write(LINT0, EXT_INT);
+    write(LINT1, NMI);
+}
+
+/// Serves interrupt line `irq` with interrupts off.
+pub(crate) fn handle(irq: u8) {
+    if is_spurious(irq) {
+        return;
+    }
+    match irq {
+        IRQ_TIMER => crate::sched::on_tick(),
+        IRQ_COM1 => crate::console::on_interrupt(),
+        IRQ_COM2 => crate::bus::port::on_interrupt(),
+        _ => {}
+    }
+    // SAFETY: this vector is being served.
+    unsafe { PICS.lock().notify_end_of_interrupt(IRQ_BASE + irq) };
+}
+
+/// Whether line 7 or 15 fired without a request: the controller then has no in-service bit for it, and an end of
+/// interrupt would end another one (Intel 8259A datasheet, "Interrupt Sequence").
+fn is_spurious(irq: u8) -> bool {
+    const READ_IN_SERVICE: u8 = 0x0b;
+    let command = match irq {
+        7 => 0x20,
+        15 => 0xa0,
+        _ => return false,
+    };
+    let mut port = Port::<u8>::new(command);
+    // SAFETY: OCW3 "read ISR" changes nothing but what the next read returns.
+    let in_service = unsafe {
+        port.write(READ_IN_SERVICE);
+        port.read()
+    };
+    if in_service & 0x80 != 0 {
+        return false;
+    }
+    if irq == 15 {
+        // SAFETY: the first controller did see its cascade line; only that one is ended.
+        unsafe { PICS.lock().notify_end_of_interrupt(IRQ_BASE + IRQ_CASCADE) };
+    }
+    true
+}

@@ -1,0 +1,51 @@
+//! Switching the machine off and restarting it.
+
+use super::clock::{self, SECOND};
+use x86_64::instructions::port::Port;
+use x86_64::instructions::{hlt, interrupts};
+
+/// PM1a control register where QEMU's q35 and pc have it (hw/acpi/ich9.c, piix4.c: PM base 0x600 + 4).
+const PM1A_CONTROL: u16 = 0x604;
+/// SLP_EN with SLP_TYP 0, which is S5 in QEMU's tables (ACPI 6.5, 4.8.3.2.1).
+const SLEEP_S5: u16 = 1 << 13;
+/// QEMU's isa-debug-exit device: machines without ACPI ports (microvm) end through it.
+const DEBUG_EXIT: u16 = 0xf4;
+/// What QEMU then exits with is twice this plus one.
+const DEBUG_EXIT_OFF: u32 = 0x31;
+/// Reset control register of the PIIX and ICH chipsets.
+const RESET_CONTROL: u16 = 0xcf9;
+/// Full reset.
+const RESET: u8 = 0x06;
+/// Command port of the keyboard controller, and its command to pulse the reset line.
+const KEYBOARD_COMMAND: u16 = 0x64;
+const KEYBOARD_RESET: u8 = 0xfe;
+
+/// Switches the machine off; halts for good where nothing answers.
+pub(crate) fn off() -> ! {
+    crate::console::drain(clock::now() + SECOND);
+    // SAFETY: this is the end.
+    unsafe {
+        Port::<u16>::new(PM1A_CONTROL).write(SLEEP_S5);
+        Port::<u32>::new(DEBUG_EXIT).write(DEBUG_EXIT_OFF);
+    }
+    halt()
+}
+
+/// Restarts the machine.
+pub(crate) fn restart() -> ! {
+    crate::console::drain(clock::now() + SECOND);
+    // SAFETY: this is the end.
+    unsafe {
+        Port::<u8>::new(RESET_CONTROL).write(RESET);
+        Port::<u8>::new(KEYBOARD_COMMAND).write(KEYBOARD_RESET);
+    }
+    halt()
+}
+
+/// Stops for good.
+pub(crate) fn halt() -> ! {
+    loop {
+        interrupts::disable();
+        hlt();
+    }
+}

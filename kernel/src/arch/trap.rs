@@ -1,0 +1,198 @@
+//! Traps: the frame, the interrupt descriptor table, and what each vector leads to.
+
+use super::gdt::{self, USER_CS, USER_SS};
+use super::{cpu, pic};
+use core::arch::global_asm;
+use spin::Once;
+use x86_64::VirtAddr;
+use x86_64::instructions::interrupts;
+use x86_64::registers::control::{Cr2, Efer, EferFlags};
+use x86_64::registers::model_specific::{LStar, SFMask};
+use x86_64::registers::rflags::RFlags;
+use x86_64::structures::idt::InterruptDescriptorTable;
+
+/// The number that stands in [`TrapFrame::vector`] for a system call.
+pub(crate) const SYSCALL_VECTOR: u64 = 0x100;
+/// Exceptions take the vectors below this, the interrupt controller those from here.
+pub(crate) const IRQ_BASE: u8 = 32;
+const VECTORS: u8 = 48;
+
+global_asm!(
+    include_str!("trap.s"),
+    user_ss = const USER_SS,
+    user_cs = const USER_CS,
+    syscall_vector = const SYSCALL_VECTOR,
+);
+
+unsafe extern "C" {
+    static trap_stubs: u8;
+    static mut syscall_kernel_rsp: u64;
+    fn syscall_entry();
+}
+
+/// The registers of the interrupted code, as `trap.s` pushes them.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+#[allow(missing_docs, reason = "the names are the registers'")]
+pub(crate) struct TrapFrame {
+    pub(crate) r15: u64,
+    pub(crate) r14: u64,
+    pub(crate) r13: u64,
+    pub(crate) r12: u64,
+    pub(crate) r11: u64,
+    pub(crate) r10: u64,
+    pub(crate) r9: u64,
+    pub(crate) r8: u64,
+    pub(crate) rdi: u64,
+    pub(crate) rsi: u64,
+    pub(crate) rbp: u64,
+    pub(crate) rbx: u64,
+    pub(crate) rdx: u64,
+    pub(crate) rcx: u64,
+    pub(crate) rax: u64,
+    /// Exception or interrupt vector, or [`SYSCALL_VECTOR`].
+    pub(crate) vector: u64,
+    /// The processor's error code; for a system call its number.
+    pub(crate) error: u64,
+    pub(crate) rip: u64,
+    pub(crate) cs: u64,
+    pub(crate) rflags: u64,
+    pub(crate) rsp: u64,
+    pub(crate) ss: u64,
+}
+
+impl TrapFrame {
+    /// A frame that starts a user program at `rip` with the stack at `rsp` and all else zero.
+    pub(crate) fn user(rip: u64, rsp: u64) -> Self {
+        let rflags = RFlags::INTERRUPT_FLAG.bits() | 2;
+        Self { rip, rsp, cs: USER_CS, ss: USER_SS, rflags, ..Self::default() }
+    }
+
+    /// Whether the interrupted code was a user program.
+    pub(crate) const fn is_user(&self) -> bool {
+        self.cs & 3 == 3
+    }
+
+    /// Whether SYSRET may return to it. SYSRET takes rip from rcx and rflags from r11; with a non-canonical rip
+    /// it faults in ring 0 with the user's stack (Intel's reading of it), and TF or RF do not survive it.
+    fn sysret_safe(&self) -> bool {
+        let traps = (RFlags::TRAP_FLAG | RFlags::RESUME_FLAG).bits();
+        self.rcx == self.rip
+            && self.r11 == self.rflags
+            && self.rip < crate::mm::USER_END
+            && self.cs == USER_CS
+            && self.ss == USER_SS
+            && self.rflags & traps == 0
+    }
+}
+
+/// Loads the descriptor table and turns SYSCALL on.
+pub(crate) fn init() {
+    static IDT: Once<InterruptDescriptorTable> = Once::new();
+    IDT.call_once(|| {
+        let mut idt = InterruptDescriptorTable::new();
+        let stub = |vector: u8| VirtAddr::from_ptr(&raw const trap_stubs) + 16 * u64::from(vector);
+        macro_rules! exceptions {
+            ($($name:ident = $vector:literal),*) => {
+                // SAFETY: each stub follows the interrupt calling convention and keeps all registers.
+                unsafe { $(idt.$name.set_handler_addr(stub($vector));)* }
+            };
+        }
+        exceptions!(
+            divide_error = 0,
+            debug = 1,
+            overflow = 4,
+            bound_range_exceeded = 5,
+            invalid_opcode = 6,
+            device_not_available = 7,
+            invalid_tss = 10,
+            segment_not_present = 11,
+            stack_segment_fault = 12,
+            general_protection_fault = 13,
+            page_fault = 14,
+            x87_floating_point = 16,
+            alignment_check = 17,
+            simd_floating_point = 19,
+            virtualization = 20,
+            cp_protection_exception = 21
+        );
+        // SAFETY: as above; the stacks are in the TSS. Breakpoints come from user code (int3).
+        unsafe {
+            idt.non_maskable_interrupt.set_handler_addr(stub(2)).set_stack_index(gdt::IST_NMI);
+            idt.double_fault.set_handler_addr(stub(8)).set_stack_index(gdt::IST_DOUBLE_FAULT);
+            idt.machine_check.set_handler_addr(stub(18)).set_stack_index(gdt::IST_NMI);
+            idt.breakpoint.set_handler_addr(stub(3)).set_privilege_level(x86_64::PrivilegeLevel::Ring3);
+            for vector in IRQ_BASE..VECTORS {
+                idt[vector].set_handler_addr(stub(vector));
+            }
+        }
+        idt
+    })
+    .load();
+
+    LStar::write(VirtAddr::from_ptr(syscall_entry as *const ()));
+    SFMask::write(
+        RFlags::INTERRUPT_FLAG
+            | RFlags::DIRECTION_FLAG
+            | RFlags::TRAP_FLAG
+            | RFlags::ALIGNMENT_CHECK
+            | RFlags::NESTED_TASK,
+    );
+    // SAFETY: LSTAR, STAR and SFMASK are set.
+    unsafe {
+        Efer::update(|flags| flags.insert(EferFlags::SYSTEM_CALL_EXTENSIONS | EferFlags::NO_EXECUTE_ENABLE));
+    };
+}
+
+/// Sets the stack on which the current task enters the kernel.
+pub(crate) fn set_kernel_stack(top: u64) {
+    gdt::set_kernel_stack(top);
+    // SAFETY: one core, and no system call can begin while the kernel runs this.
+    unsafe { syscall_kernel_rsp = top };
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn trap_entry(frame: &mut TrapFrame) {
+    // vector < 48: the stubs push nothing else.
+    let vector = frame.vector as u8;
+    if vector >= IRQ_BASE {
+        pic::handle(vector - IRQ_BASE);
+    } else if frame.is_user() {
+        let address = Cr2::read_raw();
+        interrupts::enable();
+        crate::process::fault::from_user(frame, address);
+    } else {
+        kernel_fault(frame);
+    }
+    if frame.is_user() {
+        interrupts::enable();
+        crate::process::before_user(frame);
+        interrupts::disable();
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn syscall_trap(frame: &mut TrapFrame) -> bool {
+    interrupts::enable();
+    crate::syscall::dispatch(frame);
+    crate::process::before_user(frame);
+    interrupts::disable();
+    frame.sysret_safe()
+}
+
+/// A fault of the kernel itself. None is expected: user memory is reached through checked page walks only.
+fn kernel_fault(frame: &TrapFrame) {
+    if frame.vector == 2 {
+        return; // NMI: nothing on this machine sends one with a meaning
+    }
+    panic!(
+        "kernel fault: vector {} error {:#x} address {:#x}\nrip {:#018x} rsp {:#018x} rflags {:#x}\n{}",
+        frame.vector,
+        frame.error,
+        Cr2::read_raw(),
+        frame.rip,
+        frame.rsp,
+        frame.rflags,
+        cpu::Registers(frame),
+    );
+}
