@@ -1,0 +1,27 @@
+//! Memory: physical frames, the kernel's page tables, its heap and stacks, the address spaces of programs, and
+//! the one way to reach a program's memory.
+
+mod frames;
+mod heap;
+mod paging;
+mod space;
+mod stack;
+pub(crate) mod user;
+
+pub(crate) use frames::{PAGE, Usage, usage};
+pub(crate) use heap::usage as heap_usage;
+pub(crate) use paging::{load_root, phys_to_virt};
+pub(crate) use space::{Access, AddressSpace, Protection, STACK_TOP, USER_END};
+pub(crate) use stack::KernelStack;
+
+use bootloader_api::BootInfo;
+use bootloader_api::info::MemoryRegionKind;
+
+/// Takes over memory: frames from the boot map, own page tables, heap. Everything in `info` that the kernel keeps
+/// must have been copied before, since a boot loader's own mappings end here.
+pub(crate) fn init(info: &BootInfo) {
+    let usable = info.memory_regions.iter().filter(|region| region.kind == MemoryRegionKind::Usable);
+    frames::init(usable.map(|region| region.start..region.end));
+    paging::init(info.memory_regions.iter().map(|region| region.end).max().unwrap_or(0));
+    heap::init();
+}
