@@ -1,0 +1,104 @@
+//! Faults of user programs. The process ends with a report; everything else goes on.
+
+use super::{ExitStatus, Process};
+use crate::arch::cpu::Registers;
+use crate::arch::trap::TrapFrame;
+use crate::mm::{Access, AddressSpace, user};
+use crate::{bus, kprintln, sched};
+use alloc::string::String;
+use askr_abi::Errno;
+use askr_abi::types::{SIGBUS, SIGFPE, SIGILL, SIGKILL, SIGSEGV, SIGTRAP};
+
+const PAGE_FAULT: u64 = 14;
+/// Bits of a page fault's error code (Intel SDM vol. 3A, 4.7).
+const ERROR_WRITE: u64 = 1 << 1;
+const ERROR_FETCH: u64 = 1 << 4;
+/// Return addresses that a report shows.
+const BACKTRACE_MAX: usize = 16;
+
+/// Handles an exception of the running process. `address` is CR2.
+pub(crate) fn from_user(frame: &TrapFrame, address: u64) {
+    let task = sched::current();
+    let process = task.process().expect("user mode means a process");
+    if frame.vector != PAGE_FAULT {
+        return die(process, signal_of(frame.vector), frame, None);
+    }
+    let access = if frame.error & ERROR_FETCH != 0 {
+        Access::Execute
+    } else if frame.error & ERROR_WRITE != 0 {
+        Access::Write
+    } else {
+        Access::Read
+    };
+    match process.with_space(|space| space.touch(address, access)) {
+        Ok(_) => {}
+        Err(Errno::ENOMEM) => die(process, SIGKILL, frame, Some((address, access, "out of memory"))),
+        Err(_) => die(process, SIGSEGV, frame, Some((address, access, "not allowed"))),
+    }
+}
+
+/// The signal of an exception, as on Linux (arch/x86/kernel/traps.c).
+const fn signal_of(vector: u64) -> u32 {
+    match vector {
+        0 | 16 | 19 => SIGFPE,
+        1 | 3 => SIGTRAP,
+        6 => SIGILL,
+        11 | 12 | 17 => SIGBUS,
+        _ => SIGSEGV,
+    }
+}
+
+const fn describe(vector: u64) -> &'static str {
+    match vector {
+        0 => "division error",
+        1 => "debug exception",
+        3 => "breakpoint",
+        6 => "invalid instruction",
+        13 => "general protection fault",
+        PAGE_FAULT => "page fault",
+        16 | 19 => "floating-point error",
+        17 => "misaligned access",
+        _ => "exception",
+    }
+}
+
+fn die(process: &Process, signal: u32, frame: &TrapFrame, memory: Option<(u64, Access, &str)>) {
+    let name = String::from_utf8_lossy(&process.name()).into_owned();
+    kprintln!("{name}[{}] ended by signal {signal}: {}", process.pid(), describe(frame.vector));
+    if let Some((address, access, why)) = memory {
+        let verb = match access {
+            Access::Read => "read of",
+            Access::Write => "write to",
+            Access::Execute => "execution at",
+        };
+        kprintln!("  {verb} {address:#x}: {why}");
+    }
+    kprintln!("  rip {:016x} vector {} error {:#x}", frame.rip, frame.vector, frame.error);
+    kprintln!("{}", Registers(frame));
+    let _ = process.with_space(|space| {
+        backtrace(space, frame);
+        Ok(())
+    });
+    process.end(ExitStatus::Signal(signal));
+    bus::process_faulted(process, frame.vector);
+}
+
+/// Follows the frame pointers (SysV ABI, 3.2.2): [rbp] = the caller's rbp, [rbp + 8] = the return address. Code built
+/// without frame pointers shows a short or wrong trace; it can't do harm.
+fn backtrace(space: &mut AddressSpace, frame: &TrapFrame) {
+    let mut rbp = frame.rbp;
+    for depth in 0..BACKTRACE_MAX {
+        let (Ok(next), Ok(returns_to)) = (user::word(space, rbp), user::word(space, rbp.wrapping_add(8)))
+        else {
+            return;
+        };
+        if returns_to == 0 {
+            return;
+        }
+        kprintln!("  #{depth} {returns_to:016x}");
+        if next <= rbp {
+            return; // callers lie higher on the stack
+        }
+        rbp = next;
+    }
+}

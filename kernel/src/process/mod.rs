@@ -1,0 +1,182 @@
+//! Processes: their state, the table of all of them, and the door back to user mode.
+
+mod exec;
+mod exit;
+pub(crate) mod fault;
+mod files;
+mod signal;
+mod table;
+
+pub(crate) use exec::{execute, fork, spawn_init};
+pub(crate) use exit::{Children, ExitStatus, wait};
+pub(crate) use files::Files;
+pub(crate) use signal::{group_exists, interrupt_foreground, interrupted, kill, kill_group};
+pub(crate) use table::{Facts, find, snapshot, wake};
+
+use crate::arch::clock::{self, Nanos};
+use crate::arch::cpu::{self, VectorState};
+use crate::arch::trap::TrapFrame;
+use crate::mm::{self, AddressSpace};
+use crate::sched;
+use alloc::vec::Vec;
+use askr_abi::Errno;
+use askr_agentbus::policy::Origin;
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+pub(crate) use signal::Signals;
+use spin::Mutex;
+
+/// Number of a process.
+pub(crate) type Pid = u32;
+
+/// The first process: parent of orphans, immune to signals it does not handle.
+pub(crate) const INIT: Pid = 1;
+
+/// One process with its one task.
+pub(crate) struct Process {
+    pid: Pid,
+    origin: Origin,
+    parent: AtomicU32,
+    group: AtomicU32,
+    name: Mutex<Vec<u8>>,
+    space: Mutex<Option<AddressSpace>>,
+    /// Top page table of `space`, for the switch.
+    root: AtomicU64,
+    files: Mutex<Files>,
+    cwd: Mutex<Vec<u8>>,
+    vector: UnsafeCell<VectorState>,
+    fs_base: AtomicU64,
+    signals: Signals,
+    /// Set when it is decided that the process ends; carried out on its way to user mode.
+    ending: Mutex<Option<ExitStatus>>,
+    /// Set when it has ended and waits to be reaped.
+    zombie: Mutex<Option<ExitStatus>>,
+    /// Whether a system call that does not exist was reported for this program already.
+    reported_unknown_call: AtomicBool,
+    started: Nanos,
+}
+
+// SAFETY: `vector` is touched only by the scheduler and by `fork` and `execve` of the process itself, on the one
+// core, without preemption.
+unsafe impl Sync for Process {}
+
+impl Process {
+    /// Its number.
+    pub(crate) const fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// Who stands behind it.
+    pub(crate) const fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// Number of its parent.
+    pub(crate) fn parent(&self) -> Pid {
+        self.parent.load(Ordering::Relaxed)
+    }
+
+    /// Its process group.
+    pub(crate) fn group(&self) -> Pid {
+        self.group.load(Ordering::Relaxed)
+    }
+
+    /// Moves it to a process group.
+    pub(crate) fn set_group(&self, group: Pid) {
+        self.group.store(group, Ordering::Relaxed);
+    }
+
+    /// Name of its program: the last part of the path.
+    pub(crate) fn name(&self) -> Vec<u8> {
+        self.name.lock().clone()
+    }
+
+    /// Its working directory, absolute.
+    pub(crate) fn cwd(&self) -> Vec<u8> {
+        self.cwd.lock().clone()
+    }
+
+    /// Changes its working directory to an absolute, canonical path.
+    pub(crate) fn set_cwd(&self, path: Vec<u8>) {
+        *self.cwd.lock() = path;
+    }
+
+    /// Its open files.
+    pub(crate) const fn files(&self) -> &Mutex<Files> {
+        &self.files
+    }
+
+    /// Its ignored and pending signals.
+    pub(crate) const fn signals(&self) -> &Signals {
+        &self.signals
+    }
+
+    /// Uses its memory.
+    ///
+    /// # Errors
+    /// ESRCH when it has ended and has none; what `use_it` returns.
+    pub(crate) fn with_space<R>(
+        &self,
+        use_it: impl FnOnce(&mut AddressSpace) -> Result<R, Errno>,
+    ) -> Result<R, Errno> {
+        self.space.lock().as_mut().map_or(Err(Errno::ESRCH), use_it)
+    }
+
+    /// Base of its thread-local storage.
+    pub(crate) fn fs_base(&self) -> u64 {
+        self.fs_base.load(Ordering::Relaxed)
+    }
+
+    /// Sets the base of thread-local storage of the running process.
+    pub(crate) fn set_fs_base(&self, base: u64) {
+        self.fs_base.store(base, Ordering::Relaxed);
+        cpu::set_fs_base(base);
+    }
+
+    /// Decides that it ends; the first reason counts.
+    pub(crate) fn end(&self, status: ExitStatus) {
+        self.ending.lock().get_or_insert(status);
+    }
+
+    /// Whether this is the first unknown system call of its program.
+    pub(crate) fn first_unknown_call(&self) -> bool {
+        !self.reported_unknown_call.swap(true, Ordering::Relaxed)
+    }
+
+    /// Called by the scheduler before another task runs.
+    pub(crate) fn leave_processor(&self) {
+        // SAFETY: see the Sync implementation.
+        unsafe { (*self.vector.get()).save() };
+    }
+
+    /// Called by the scheduler before this one runs.
+    pub(crate) fn enter_processor(&self) {
+        // SAFETY: see the Sync implementation.
+        unsafe { (*self.vector.get()).load() };
+        cpu::set_fs_base(self.fs_base());
+        mm::load_root(self.root.load(Ordering::Relaxed));
+    }
+}
+
+/// Everything that happens between the kernel's work and user code: due timers, signals, the end of the process,
+/// other tasks. Interrupts are on. Does not return if the process ends. No caller holds a reference to the task.
+pub(crate) fn before_user(_frame: &mut TrapFrame) {
+    loop {
+        sched::run_timers();
+        if signal::deliver() {
+            exit::finish();
+        }
+        if !sched::should_yield() {
+            return;
+        }
+        sched::yield_now();
+    }
+}
+
+/// Time since the process started.
+impl Process {
+    /// Nanoseconds since it started.
+    pub(crate) fn age(&self) -> Nanos {
+        clock::now().saturating_sub(self.started)
+    }
+}

@@ -1,0 +1,183 @@
+//! The scheduler. One core; kernel code is never preempted: a task runs until it parks, yields or returns to user
+//! mode. User code is preempted by the tick. Kernel tasks (bus, terminal) run before user tasks; within a class it
+//! is round robin.
+
+mod task;
+mod timer;
+
+pub(crate) use task::Task;
+pub(crate) use timer::{park_until, sleep_until};
+
+use crate::arch::{context, trap};
+use crate::mm::KernelStack;
+use crate::sync::IrqMutex;
+use alloc::collections::VecDeque;
+use alloc::sync::Arc;
+use askr_abi::Errno;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use x86_64::instructions::interrupts;
+
+/// Tasks that may exist at once. The run queues have room for all of them, so a wake never allocates.
+pub(crate) const TASKS_MAX: usize = 2048;
+
+struct Scheduler {
+    current: Option<Arc<Task>>,
+    kernel: VecDeque<Arc<Task>>,
+    user: VecDeque<Arc<Task>>,
+}
+
+static SCHEDULER: IrqMutex<Scheduler> =
+    IrqMutex::new(Scheduler { current: None, kernel: VecDeque::new(), user: VecDeque::new() });
+/// The tick asks for a change of user task.
+static PREEMPT: AtomicBool = AtomicBool::new(false);
+static TICKS: AtomicU64 = AtomicU64::new(0);
+
+/// Turns the boot context into task 0 and makes room for all others.
+pub(crate) fn init() -> Result<(), Errno> {
+    let boot = Task::new_kernel(0, KernelStack::new()?);
+    let mut scheduler = SCHEDULER.lock();
+    scheduler.kernel.reserve(TASKS_MAX);
+    scheduler.user.reserve(TASKS_MAX);
+    scheduler.current = Some(boot);
+    Ok(())
+}
+
+/// Starts a kernel task that runs `function` for ever.
+///
+/// # Errors
+/// ENOMEM.
+pub(crate) fn spawn_kernel(function: extern "C" fn(u64) -> !) -> Result<Arc<Task>, Errno> {
+    let stack = KernelStack::new()?;
+    let rsp = context::prepare(&stack, function, 0);
+    let task = Task::new_kernel(rsp, stack);
+    SCHEDULER.lock().kernel.push_back(task.clone());
+    Ok(task)
+}
+
+/// Puts a task that has not run yet into its queue.
+pub(crate) fn start(task: Arc<Task>) {
+    SCHEDULER.lock().push(task);
+}
+
+/// The running task. Do not hold it across the end of a task: what never returns drops nothing.
+pub(crate) fn current() -> Arc<Task> {
+    SCHEDULER.lock().current.clone().expect("a task runs since `init`")
+}
+
+/// Takes the running task off the processor until somebody wakes it. A wake since the last park makes it return
+/// at once, so the caller tests its condition in a loop.
+pub(crate) fn park() {
+    let enabled = interrupts::are_enabled();
+    interrupts::disable();
+    let task = current();
+    if task.token().begin_park() {
+        task.set_parked(true);
+        leave();
+        task.set_parked(false);
+        task.token().end_park();
+    }
+    if enabled {
+        interrupts::enable();
+    }
+}
+
+/// Wakes a task: it runs again if it is parked, else its next park returns at once. For tasks and interrupt handlers.
+pub(crate) fn unpark(task: &Arc<Task>) {
+    if task.token().wake() {
+        SCHEDULER.lock().push(task.clone());
+    }
+}
+
+/// Lets others run and goes on afterwards.
+pub(crate) fn yield_now() {
+    interrupts::disable();
+    let mut scheduler = SCHEDULER.lock();
+    let current = scheduler.current.clone().expect("a task runs");
+    scheduler.push(current);
+    drop(scheduler);
+    leave();
+    interrupts::enable();
+}
+
+/// Leaves a task that has ended. Its entry in the process table keeps the stack until another task reaps it.
+pub(crate) fn leave_for_good() -> ! {
+    interrupts::disable();
+    leave();
+    unreachable!("an ended task was scheduled");
+}
+
+/// Whether the running user task should let others run: its time slice is over, or a kernel task waits.
+pub(crate) fn should_yield() -> bool {
+    let preempt = PREEMPT.swap(false, Ordering::Relaxed);
+    let scheduler = SCHEDULER.lock();
+    !scheduler.kernel.is_empty() || (preempt && !scheduler.user.is_empty())
+}
+
+/// The tick, in its interrupt.
+pub(crate) fn on_tick() {
+    TICKS.fetch_add(1, Ordering::Relaxed);
+    PREEMPT.store(true, Ordering::Relaxed);
+    timer::on_tick();
+}
+
+/// Ticks since boot, as many as arrived.
+pub(crate) fn ticks() -> u64 {
+    TICKS.load(Ordering::Relaxed)
+}
+
+/// Runs the timers that are due; cheap when no tick came since the last call.
+pub(crate) fn run_timers() {
+    timer::run();
+}
+
+/// Gives the processor to the next task, or idles until there is one. The caller has queued the running task, or
+/// parked it, or ended it. Returns when the task is scheduled again. Interrupts are off on entry and on return.
+fn leave() {
+    loop {
+        timer::run();
+        let next = SCHEDULER.lock().pop();
+        if let Some(next) = next {
+            return switch_to(next);
+        }
+        // STI takes effect after the next instruction, so an interrupt between the test above and HLT wakes it.
+        interrupts::enable_and_hlt();
+        interrupts::disable();
+    }
+}
+
+fn switch_to(next: Arc<Task>) {
+    let mut scheduler = SCHEDULER.lock();
+    let previous = scheduler.current.take().expect("a task runs");
+    if Arc::ptr_eq(&previous, &next) {
+        scheduler.current = Some(next);
+        return;
+    }
+    let load = next.saved_rsp();
+    if let Some(process) = previous.process() {
+        process.leave_processor();
+    }
+    if let Some(process) = next.process() {
+        process.enter_processor();
+    }
+    trap::set_kernel_stack(next.stack_top());
+    scheduler.current = Some(next);
+    drop(scheduler); // interrupts stay off: they were off when it was taken
+    let save = previous.rsp_slot();
+    // The process table (or a static, for kernel tasks) holds another reference: a task that has ended would
+    // never drop this one.
+    drop(previous);
+    // SAFETY: `load` belongs to a task that was not running; `save` lies in a task that is still referred to.
+    unsafe { context::switch(save, load) };
+}
+
+impl Scheduler {
+    fn push(&mut self, task: Arc<Task>) {
+        let queue = if task.process().is_some() { &mut self.user } else { &mut self.kernel };
+        debug_assert!(queue.len() < TASKS_MAX, "more tasks than the queue has room for");
+        queue.push_back(task);
+    }
+
+    fn pop(&mut self) -> Option<Arc<Task>> {
+        self.kernel.pop_front().or_else(|| self.user.pop_front())
+    }
+}
