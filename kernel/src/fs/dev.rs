@@ -1,0 +1,107 @@
+//! `/dev`: console, tty, null, zero, random.
+
+use super::DEV_DEV;
+use crate::{console, random};
+use alloc::sync::Arc;
+use alloc::vec;
+use askr_abi::Errno;
+use askr_vfs::{File, FixedDir, Kind, Metadata, Vnode};
+use core::any::Any;
+
+const INO_ROOT: u64 = 1;
+
+pub(super) fn root() -> Arc<dyn Vnode> {
+    Arc::new(FixedDir::new(
+        DEV_DEV,
+        INO_ROOT,
+        vec![
+            ("console", Arc::new(Console) as Arc<dyn Vnode>),
+            ("null", Arc::new(Null)),
+            ("random", Arc::new(Random)),
+            ("tty", Arc::new(Console)),
+            ("urandom", Arc::new(Random)),
+            ("zero", Arc::new(Zero)),
+        ],
+    ))
+}
+
+/// Whether an open file is the terminal.
+pub(crate) fn is_terminal(file: &File) -> bool {
+    let node: &dyn Any = &**file.node();
+    node.is::<Console>()
+}
+
+/// A character device with Linux's number (Documentation/admin-guide/devices.txt).
+fn device(ino: u64, major: u64, minor: u64) -> Metadata {
+    Metadata { rdev: major << 8 | minor, ..Metadata::bare(Kind::CharDevice, 0o666, DEV_DEV, ino) }
+}
+
+/// COM1 as a terminal.
+struct Console;
+
+impl Vnode for Console {
+    fn metadata(&self) -> Result<Metadata, Errno> {
+        Ok(device(2, 5, 1))
+    }
+
+    fn read_at(&self, _offset: u64, into: &mut [u8]) -> Result<usize, Errno> {
+        console::read(into)
+    }
+
+    fn write_at(&self, _offset: u64, bytes: &[u8]) -> Result<usize, Errno> {
+        console::write(bytes)
+    }
+}
+
+/// Takes everything and gives nothing.
+struct Null;
+
+impl Vnode for Null {
+    fn metadata(&self) -> Result<Metadata, Errno> {
+        Ok(device(3, 1, 3))
+    }
+
+    fn read_at(&self, _offset: u64, _into: &mut [u8]) -> Result<usize, Errno> {
+        Ok(0)
+    }
+
+    fn write_at(&self, _offset: u64, bytes: &[u8]) -> Result<usize, Errno> {
+        Ok(bytes.len())
+    }
+}
+
+/// Takes everything and gives zeros.
+struct Zero;
+
+impl Vnode for Zero {
+    fn metadata(&self) -> Result<Metadata, Errno> {
+        Ok(device(4, 1, 5))
+    }
+
+    fn read_at(&self, _offset: u64, into: &mut [u8]) -> Result<usize, Errno> {
+        into.fill(0);
+        Ok(into.len())
+    }
+
+    fn write_at(&self, _offset: u64, bytes: &[u8]) -> Result<usize, Errno> {
+        Ok(bytes.len())
+    }
+}
+
+/// Gives random bytes.
+struct Random;
+
+impl Vnode for Random {
+    fn metadata(&self) -> Result<Metadata, Errno> {
+        Ok(device(5, 1, 9))
+    }
+
+    fn read_at(&self, _offset: u64, into: &mut [u8]) -> Result<usize, Errno> {
+        into.chunks_mut(16).for_each(|chunk| chunk.copy_from_slice(&random::bytes()[..chunk.len()]));
+        Ok(into.len())
+    }
+
+    fn write_at(&self, _offset: u64, bytes: &[u8]) -> Result<usize, Errno> {
+        Ok(bytes.len())
+    }
+}

@@ -1,0 +1,165 @@
+//! The tree of files: ramfs root from the initrd, `/dev`, `/proc`. System calls and the bus go through the functions
+//! here, and whatever changes something asks the policy with the canonical path first.
+
+mod dev;
+pub(crate) mod initrd;
+mod proc;
+
+pub(crate) use dev::is_terminal;
+
+use crate::arch::clock::{self, SECOND};
+use crate::{kprintln, mm, policy};
+use alloc::string::String;
+use alloc::vec::Vec;
+use askr_abi::Errno;
+use askr_abi::types::{O_ACCMODE, O_CREAT, O_DIRECTORY, O_RDONLY, O_RDWR, O_TRUNC, Timespec};
+use askr_agentbus::policy::{Action, Origin};
+use askr_vfs::{File, Kind, Metadata, RamFs, Target, Vfs};
+use spin::Once;
+
+/// Numbers of the file systems (`st_dev`).
+const DEV_ROOT: u64 = 1;
+const DEV_DEV: u64 = 2;
+const DEV_PROC: u64 = 3;
+/// Part of memory that files in memory may take.
+const RAMFS_SHARE: u64 = 8;
+
+static VFS: Once<Vfs> = Once::new();
+
+/// Builds the tree from the initrd. What is wrong with the archive is reported; the good part is used.
+pub(crate) fn init(archive: &'static [u8]) {
+    let limit = mm::usage().total * mm::PAGE / RAMFS_SHARE;
+    let root = RamFs::new(DEV_ROOT, limit, now);
+    if let Err(error) = askr_vfs::populate(&root, archive) {
+        kprintln!("initrd: {error}");
+    }
+    let vfs = VFS.call_once(|| Vfs::new("ramfs", root.root()));
+    for (path, name, node) in [(&b"/dev"[..], "devfs", dev::root()), (b"/proc", "procfs", proc::root())] {
+        if let Err(error) = vfs.mount(path, name, node) {
+            kprintln!("cannot mount {}: {error}", String::from_utf8_lossy(path));
+        }
+    }
+}
+
+fn vfs() -> &'static Vfs {
+    VFS.get().expect("made before the first process")
+}
+
+fn now() -> Timespec {
+    let now = clock::wall();
+    Timespec { sec: (now / SECOND).cast_signed(), nsec: (now % SECOND).cast_signed() }
+}
+
+/// Opens a file for somebody of `origin`, as `open(2)` does.
+///
+/// # Errors
+/// Those of `open(2)`; EPERM where the policy refuses.
+pub(crate) fn open(origin: Origin, cwd: &[u8], path: &[u8], flags: u32, mode: u32) -> Result<File, Errno> {
+    let target = vfs().locate_for_open(cwd, path, flags)?;
+    if target.node.is_none() && flags & O_CREAT != 0 {
+        policy::check(origin, Action::Create(&target.path))?;
+    } else if flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0 {
+        policy::check(origin, Action::Write(&target.path))?;
+    }
+    vfs().open(&target, flags, mode)
+}
+
+/// The console, opened for reading and writing.
+///
+/// # Errors
+/// Those of `open(2)`.
+pub(crate) fn open_console() -> Result<File, Errno> {
+    open(Origin::Kernel, b"/", b"/dev/console", O_RDWR, 0)
+}
+
+/// A directory, opened for listing.
+///
+/// # Errors
+/// Those of `open(2)`; ENOTDIR.
+pub(crate) fn open_directory(path: &[u8]) -> Result<File, Errno> {
+    let flags = O_RDONLY | O_DIRECTORY;
+    vfs().open(&vfs().locate_for_open(b"/", path, flags)?, flags, 0)
+}
+
+/// What is known about the file at `path`.
+///
+/// # Errors
+/// Those of `stat(2)`.
+pub(crate) fn metadata(cwd: &[u8], path: &[u8], follow: bool) -> Result<Metadata, Errno> {
+    vfs().locate(cwd, path, follow)?.existing()?.metadata()
+}
+
+/// The canonical path of a directory, to make it the working directory.
+///
+/// # Errors
+/// Those of `chdir(2)`.
+pub(crate) fn directory(cwd: &[u8], path: &[u8]) -> Result<Vec<u8>, Errno> {
+    let target = vfs().locate(cwd, path, true)?;
+    match target.existing()?.metadata()?.kind {
+        Kind::Directory => Ok(target.path),
+        _ => Err(Errno::ENOTDIR),
+    }
+}
+
+/// Makes a directory for somebody of `origin`.
+///
+/// # Errors
+/// Those of `mkdir(2)`; EPERM where the policy refuses.
+pub(crate) fn make_directory(origin: Origin, cwd: &[u8], path: &[u8], mode: u32) -> Result<(), Errno> {
+    let target = vfs().locate(cwd, path, false)?;
+    policy::check(origin, Action::Mkdir(&target.path))?;
+    vfs().mkdir(&target, mode)
+}
+
+/// Removes a file, or an empty directory, for somebody of `origin`.
+///
+/// # Errors
+/// Those of `unlink(2)` and `rmdir(2)`; EPERM where the policy refuses.
+pub(crate) fn remove(origin: Origin, cwd: &[u8], path: &[u8]) -> Result<(), Errno> {
+    let target = vfs().locate(cwd, path, false)?;
+    policy::check(origin, Action::Remove(&target.path))?;
+    match target.existing()?.metadata()?.kind {
+        Kind::Directory => vfs().rmdir(&target),
+        _ => vfs().unlink(&target),
+    }
+}
+
+/// The whole file of a program, with its canonical path.
+///
+/// # Errors
+/// Those of `execve(2)`: EACCES for what is no file or not executable, EFBIG over `limit`.
+pub(crate) fn read_program(
+    origin: Origin,
+    cwd: &[u8],
+    path: &[u8],
+    limit: u64,
+) -> Result<(Vec<u8>, Vec<u8>), Errno> {
+    let target: Target = vfs().locate(cwd, path, true)?;
+    let facts = target.existing()?.metadata()?;
+    if facts.kind != Kind::File || facts.mode & 0o111 == 0 {
+        return Err(Errno::EACCES);
+    }
+    policy::check(origin, Action::Spawn(&target.path))?;
+    if facts.size > limit {
+        return Err(Errno::EFBIG);
+    }
+    let file = vfs().open(&target, O_RDONLY, 0)?;
+    let mut bytes = Vec::new();
+    let size = facts.size as usize;
+    bytes.try_reserve_exact(size).map_err(|_| Errno::ENOMEM)?;
+    bytes.resize(size, 0);
+    let mut done = 0;
+    while done < size {
+        match file.read_at(done as u64, &mut bytes[done..])? {
+            0 => break,
+            count => done += count,
+        }
+    }
+    bytes.truncate(done);
+    Ok((bytes, target.path))
+}
+
+/// The mounts, for `/proc/mounts`.
+pub(crate) fn mounts() -> Vec<(Vec<u8>, &'static str)> {
+    vfs().mounts().into_iter().map(|(path, mount)| (path, mount.name)).collect()
+}

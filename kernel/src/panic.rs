@@ -1,0 +1,19 @@
+//! The end of a kernel that found itself wrong: say why on COM1, with a deadline, and halt.
+
+use crate::arch::power;
+use crate::{console, trace};
+use core::panic::PanicInfo;
+use core::sync::atomic::{AtomicBool, Ordering};
+
+static PANICKING: AtomicBool = AtomicBool::new(false);
+
+#[panic_handler]
+fn panic(info: &PanicInfo<'_>) -> ! {
+    x86_64::instructions::interrupts::disable();
+    // A panic while reporting one: there is nothing left to say.
+    if !PANICKING.swap(true, Ordering::Relaxed) {
+        console::write_emergency(trace::Line::format(format_args!("kernel panic: {info}")).as_bytes());
+        console::write_emergency(b"The machine is halted. Start it again from the host.\n");
+    }
+    power::halt()
+}

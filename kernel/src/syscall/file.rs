@@ -1,0 +1,228 @@
+//! Files and directories.
+
+use super::Call;
+use crate::{fs, mm};
+use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
+use askr_abi::Errno;
+use askr_abi::types::{AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW, O_CLOEXEC, Stat};
+use askr_vfs::{File, Kind, Metadata};
+
+/// Bytes that go through the kernel at once.
+const CHUNK: usize = 64 * 1024;
+/// Most bytes of one read or write, as on Linux (`man 2 read`).
+const COUNT_MAX: u64 = 0x7fff_f000;
+/// Most pieces of one `writev` (`UIO_MAXIOV`).
+const IOV_MAX: u64 = 1024;
+
+/// `read(fd, buf, count)`
+pub(super) fn read(call: &mut Call<'_>) -> Result<u64, Errno> {
+    let [_, buffer, count, ..] = call.args;
+    let file = descriptor(call, call.int(0))?;
+    let regular = file.metadata()?.kind == Kind::File;
+    let count = count.min(COUNT_MAX) as usize;
+    let mut chunk = vec![0; count.min(CHUNK)];
+    let mut done = 0;
+    while done < count || count == 0 {
+        let wanted = (count - done).min(CHUNK);
+        let at = buffer.checked_add(done as u64).ok_or(Errno::EFAULT)?;
+        // Before anything is taken from a stream: a bad pointer must not lose it.
+        let checked =
+            call.process().with_space(|space| mm::user::check(space, at, wanted, mm::Access::Write));
+        let got = checked.and_then(|()| file.read(&mut chunk[..wanted]));
+        let got = match got {
+            Ok(got) => got,
+            Err(_) if done > 0 => break,
+            Err(errno) => return Err(errno),
+        };
+        call.copy_out(at, &chunk[..got])?;
+        done += got;
+        // A stream gives what it has; a file is read until the end.
+        if !regular || got < wanted || wanted == 0 {
+            break;
+        }
+    }
+    Ok(done as u64)
+}
+
+/// `write(fd, buf, count)`
+pub(super) fn write(call: &mut Call<'_>) -> Result<u64, Errno> {
+    let [_, buffer, count, ..] = call.args;
+    let file = descriptor(call, call.int(0))?;
+    write_from(call, &file, buffer, count)
+}
+
+fn write_from(call: &Call<'_>, file: &File, buffer: u64, count: u64) -> Result<u64, Errno> {
+    let count = count.min(COUNT_MAX) as usize;
+    let mut chunk = vec![0; count.min(CHUNK)];
+    let mut done = 0;
+    loop {
+        let wanted = (count - done).min(CHUNK);
+        let piece = &mut chunk[..wanted];
+        let at = buffer.checked_add(done as u64).ok_or(Errno::EFAULT)?;
+        match call.copy_in(at, piece).and_then(|()| file.write(piece)) {
+            Ok(taken) => done += taken,
+            Err(_) if done > 0 => break,
+            Err(errno) => return Err(errno),
+        }
+        if done >= count || wanted == 0 {
+            break;
+        }
+    }
+    Ok(done as u64)
+}
+
+/// `writev(fd, iov, iovcnt)`
+pub(super) fn writev(call: &mut Call<'_>) -> Result<u64, Errno> {
+    let [_, vector, pieces, ..] = call.args;
+    let file = descriptor(call, call.int(0))?;
+    if pieces > IOV_MAX {
+        return Err(Errno::EINVAL);
+    }
+    let mut done = 0;
+    for index in 0..pieces {
+        let at = vector.checked_add(16 * index).ok_or(Errno::EFAULT)?;
+        let (base, length) = call
+            .process()
+            .with_space(|space| Ok((mm::user::word(space, at)?, mm::user::word(space, at + 8)?)))?;
+        match write_from(call, &file, base, length) {
+            Ok(count) => {
+                done += count;
+                if count < length {
+                    break;
+                }
+            }
+            Err(errno) if done == 0 => return Err(errno),
+            Err(_) => break,
+        }
+    }
+    Ok(done)
+}
+
+/// `open(path, flags, mode)`
+pub(super) fn open(call: &mut Call<'_>) -> Result<u64, Errno> {
+    let [path, flags, mode, ..] = call.args;
+    open_from(call, &call.process().cwd(), path, flags as u32, mode as u32)
+}
+
+/// `openat(dirfd, path, flags, mode)`
+pub(super) fn openat(call: &mut Call<'_>) -> Result<u64, Errno> {
+    let [_, path, flags, mode, ..] = call.args;
+    let start = directory(call, call.int(0), path)?;
+    open_from(call, &start, path, flags as u32, mode as u32)
+}
+
+fn open_from(call: &Call<'_>, start: &[u8], path: u64, flags: u32, mode: u32) -> Result<u64, Errno> {
+    let path = call.path(path)?;
+    let process = call.process();
+    let file = fs::open(process.origin(), start, &path, flags, mode)?;
+    let fd = process.files().lock().add(file, flags & O_CLOEXEC != 0)?;
+    Ok(u64::from(fd.unsigned_abs()))
+}
+
+/// `close(fd)`
+pub(super) fn close(call: &mut Call<'_>) -> Result<u64, Errno> {
+    let file = call.process().files().lock().remove(call.int(0))?;
+    drop(file);
+    Ok(0)
+}
+
+/// `lseek(fd, offset, whence)`
+pub(super) fn lseek(call: &mut Call<'_>) -> Result<u64, Errno> {
+    let [_, offset, whence, ..] = call.args;
+    descriptor(call, call.int(0))?.seek(offset.cast_signed(), whence as u32)
+}
+
+/// `getdents64(fd, buf, count)`
+pub(super) fn getdents64(call: &mut Call<'_>) -> Result<u64, Errno> {
+    let [_, buffer, count, ..] = call.args;
+    let file = descriptor(call, call.int(0))?;
+    let mut entries = vec![0; (count.min(CHUNK as u64)) as usize];
+    call.process().with_space(|space| mm::user::check(space, buffer, entries.len(), mm::Access::Write))?;
+    let length = file.read_dirents(&mut entries)?;
+    call.copy_out(buffer, &entries[..length])?;
+    Ok(length as u64)
+}
+
+/// `stat(path, buf)`
+pub(super) fn stat(call: &mut Call<'_>) -> Result<u64, Errno> {
+    let path = call.path(call.args[0])?;
+    let facts = fs::metadata(&call.process().cwd(), &path, true)?;
+    put_stat(call, call.args[1], &facts)
+}
+
+/// `lstat(path, buf)`
+pub(super) fn lstat(call: &mut Call<'_>) -> Result<u64, Errno> {
+    let path = call.path(call.args[0])?;
+    let facts = fs::metadata(&call.process().cwd(), &path, false)?;
+    put_stat(call, call.args[1], &facts)
+}
+
+/// `fstat(fd, buf)`
+pub(super) fn fstat(call: &mut Call<'_>) -> Result<u64, Errno> {
+    let facts = descriptor(call, call.int(0))?.metadata()?;
+    put_stat(call, call.args[1], &facts)
+}
+
+/// `newfstatat(dirfd, path, buf, flags)`
+pub(super) fn newfstatat(call: &mut Call<'_>) -> Result<u64, Errno> {
+    let [_, path_at, buffer, flags, ..] = call.args;
+    let flags = flags as u32;
+    if flags & !(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) != 0 {
+        return Err(Errno::EINVAL);
+    }
+    let path = call.path(path_at)?;
+    let facts = if path.is_empty() && flags & AT_EMPTY_PATH != 0 && call.int(0) != AT_FDCWD {
+        descriptor(call, call.int(0))?.metadata()?
+    } else {
+        let start = directory(call, call.int(0), path_at)?;
+        let path = if path.is_empty() && flags & AT_EMPTY_PATH != 0 { b"." } else { &path[..] };
+        fs::metadata(&start, path, flags & AT_SYMLINK_NOFOLLOW == 0)?
+    };
+    put_stat(call, buffer, &facts)
+}
+
+/// `getcwd(buf, size)`: returns the length with the NUL, as the kernel's call does.
+pub(super) fn getcwd(call: &mut Call<'_>) -> Result<u64, Errno> {
+    let [buffer, size, ..] = call.args;
+    let mut cwd = call.process().cwd();
+    cwd.push(0);
+    if (size as usize) < cwd.len() {
+        return Err(Errno::ERANGE);
+    }
+    call.copy_out(buffer, &cwd)?;
+    Ok(cwd.len() as u64)
+}
+
+/// `chdir(path)`
+pub(super) fn chdir(call: &mut Call<'_>) -> Result<u64, Errno> {
+    let path = call.path(call.args[0])?;
+    let process = call.process();
+    process.set_cwd(fs::directory(&process.cwd(), &path)?);
+    Ok(0)
+}
+
+fn descriptor(call: &Call<'_>, fd: i32) -> Result<Arc<File>, Errno> {
+    call.process().files().lock().get(fd)
+}
+
+/// Where a path relative to `dirfd` starts. An absolute path does not look at `dirfd` at all.
+fn directory(call: &Call<'_>, dirfd: i32, path_at: u64) -> Result<Vec<u8>, Errno> {
+    let mut first = [0];
+    call.copy_in(path_at, &mut first)?;
+    if dirfd == AT_FDCWD || first[0] == b'/' {
+        return Ok(call.process().cwd());
+    }
+    let file = descriptor(call, dirfd)?;
+    match file.metadata()?.kind {
+        Kind::Directory => Ok(file.path().to_vec()),
+        _ => Err(Errno::ENOTDIR),
+    }
+}
+
+fn put_stat(call: &Call<'_>, address: u64, facts: &Metadata) -> Result<u64, Errno> {
+    let stat: Stat = facts.to_stat();
+    call.copy_out(address, &stat.to_bytes())?;
+    Ok(0)
+}

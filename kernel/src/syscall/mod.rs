@@ -1,0 +1,150 @@
+//! System calls: the table, on one screen, and the way into it. Numbers and meanings are Linux's (`man 2`); what
+//! differs is in docs/syscalls.md.
+
+mod agent;
+mod file;
+mod memory;
+mod process;
+mod system;
+mod terminal;
+
+use crate::arch::trap::TrapFrame;
+use crate::process::Process;
+use crate::sched::{self, Task};
+use crate::{kprintln, mm};
+use alloc::string::String;
+use alloc::sync::Arc;
+use askr_abi::{Errno, number as nr};
+
+/// One system call: who calls, with what, and where to return to.
+pub(crate) struct Call<'a> {
+    task: Arc<Task>,
+    /// rdi, rsi, rdx, r10, r8, r9.
+    args: [u64; 6],
+    frame: &'a mut TrapFrame,
+}
+
+type Handler = fn(&mut Call<'_>) -> Result<u64, Errno>;
+
+const TABLE: &[(u64, Handler)] = &[
+    (nr::READ, file::read),
+    (nr::WRITE, file::write),
+    (nr::OPEN, file::open),
+    (nr::CLOSE, file::close),
+    (nr::STAT, file::stat),
+    (nr::FSTAT, file::fstat),
+    (nr::LSTAT, file::lstat),
+    (nr::LSEEK, file::lseek),
+    (nr::MMAP, memory::mmap),
+    (nr::MPROTECT, memory::mprotect),
+    (nr::MUNMAP, memory::munmap),
+    (nr::BRK, memory::brk),
+    (nr::RT_SIGACTION, process::rt_sigaction),
+    (nr::RT_SIGPROCMASK, process::rt_sigprocmask),
+    (nr::IOCTL, terminal::ioctl),
+    (nr::WRITEV, file::writev),
+    (nr::SCHED_YIELD, process::sched_yield),
+    (nr::NANOSLEEP, system::nanosleep),
+    (nr::GETPID, process::getpid),
+    (nr::FORK, process::fork),
+    (nr::VFORK, process::fork),
+    (nr::EXECVE, process::execve),
+    (nr::EXIT, process::exit),
+    (nr::WAIT4, process::wait4),
+    (nr::KILL, process::kill),
+    (nr::UNAME, system::uname),
+    (nr::GETCWD, file::getcwd),
+    (nr::CHDIR, file::chdir),
+    (nr::GETUID, process::get_zero),
+    (nr::GETGID, process::get_zero),
+    (nr::GETEUID, process::get_zero),
+    (nr::GETEGID, process::get_zero),
+    (nr::SETPGID, process::setpgid),
+    (nr::GETPPID, process::getppid),
+    (nr::GETPGID, process::getpgid),
+    (nr::ARCH_PRCTL, process::arch_prctl),
+    (nr::REBOOT, system::reboot),
+    (nr::GETTID, process::getpid),
+    (nr::GETDENTS64, file::getdents64),
+    (nr::SET_TID_ADDRESS, process::getpid),
+    (nr::CLOCK_GETTIME, system::clock_gettime),
+    (nr::EXIT_GROUP, process::exit),
+    (nr::OPENAT, file::openat),
+    (nr::NEWFSTATAT, file::newfstatat),
+    (nr::GETRANDOM, system::getrandom),
+    (nr::AGENT_ASK, agent::ask),
+];
+
+/// Handlers by number, in two ranges: Linux's calls and Askr's own.
+static BY_NUMBER: [Option<Handler>; INDEX_MAX] = {
+    let mut by_number: [Option<Handler>; INDEX_MAX] = [None; INDEX_MAX];
+    let mut row = 0;
+    while row < TABLE.len() {
+        by_number[index(TABLE[row].0)] = Some(TABLE[row].1);
+        row += 1;
+    }
+    by_number
+};
+
+const LINUX_MAX: usize = 512;
+const ASKR_MAX: usize = 64;
+const INDEX_MAX: usize = LINUX_MAX + ASKR_MAX;
+
+const fn index(number: u64) -> usize {
+    if number >= nr::ASKR_BASE && number < nr::ASKR_BASE + ASKR_MAX as u64 {
+        LINUX_MAX + (number - nr::ASKR_BASE) as usize
+    } else if number < LINUX_MAX as u64 {
+        number as usize
+    } else {
+        INDEX_MAX
+    }
+}
+
+/// Serves the call that `frame` holds and leaves its result in rax.
+pub(crate) fn dispatch(frame: &mut TrapFrame) {
+    let number = frame.rax;
+    let args = [frame.rdi, frame.rsi, frame.rdx, frame.r10, frame.r8, frame.r9];
+    let mut call = Call { task: sched::current(), args, frame };
+    let result = match BY_NUMBER.get(index(number)).copied().flatten() {
+        Some(handler) => handler(&mut call),
+        None => Err(unknown(&call, number)),
+    };
+    // A successful execve has replaced the whole frame and returns 0 in its rax.
+    call.frame.rax = result.unwrap_or_else(Errno::to_rax);
+}
+
+/// Traced once per program, so that its author learns which call is missing.
+fn unknown(call: &Call<'_>, number: u64) -> Errno {
+    let process = call.process();
+    if process.first_unknown_call() {
+        let name = String::from_utf8_lossy(&process.name()).into_owned();
+        kprintln!("{name}[{}]: system call {number} does not exist here (ENOSYS)", process.pid());
+    }
+    Errno::ENOSYS
+}
+
+impl Call<'_> {
+    fn process(&self) -> &Process {
+        self.task.process().expect("only processes make system calls")
+    }
+
+    /// Argument `index` as the 32-bit int that C passes.
+    const fn int(&self, index: usize) -> i32 {
+        self.args[index] as i32
+    }
+
+    fn copy_in(&self, address: u64, into: &mut [u8]) -> Result<(), Errno> {
+        self.process().with_space(|space| mm::user::copy_in(space, address, into))
+    }
+
+    fn copy_out(&self, address: u64, from: &[u8]) -> Result<(), Errno> {
+        self.process().with_space(|space| mm::user::copy_out(space, address, from))
+    }
+
+    /// The path at `address`.
+    fn path(&self, address: u64) -> Result<alloc::vec::Vec<u8>, Errno> {
+        self.process().with_space(|space| {
+            mm::user::string(space, address, askr_core::path::PATH_MAX, Errno::ENAMETOOLONG)
+        })
+    }
+}
