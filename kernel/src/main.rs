@@ -1,3 +1,60 @@
+//! The Askr kernel: boots by two doors, runs ring-3 programs, and gives the agent on the host a line of its own.
 #![no_std]
 #![no_main]
-//! The Askr kernel.
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "usize has 64 bits here, and system calls cut registers to the C types of their arguments"
+)]
+
+extern crate alloc;
+
+mod arch;
+mod bus;
+mod console;
+mod drivers;
+mod fs;
+mod mm;
+mod panic;
+mod policy;
+mod process;
+mod random;
+mod sched;
+mod sync;
+mod syscall;
+mod trace;
+mod version;
+
+use bootloader_api::BootInfo;
+use x86_64::instructions::interrupts;
+
+/// The first program.
+const INIT: &[u8] = b"/bin/init";
+
+/// Where both doors end, interrupts off, on the boot stack. Brings everything up and becomes the idle loop's host.
+#[unsafe(no_mangle)]
+extern "C" fn kernel_main(info: &'static mut BootInfo) -> ! {
+    let initrd = fs::initrd::locate(info);
+    arch::gdt::init();
+    arch::trap::init();
+    let com1 = console::init();
+    mm::init(info);
+    arch::cpu::init();
+    arch::clock::init();
+    arch::pic::init();
+    random::init();
+    sched::init().expect("memory for the scheduler");
+    kprintln!("{} {} on COM1, the agent's line is COM2", version::NAME, version::RELEASE);
+    if let Err(error) = com1 {
+        kprintln!("COM1: {error}");
+    }
+    fs::init(initrd);
+    console::start().expect("memory for the terminal");
+    bus::start().expect("memory for the bus");
+    interrupts::enable();
+    if let Err(error) = process::spawn_init(INIT) {
+        panic!("cannot start /bin/init from the initrd: {error}");
+    }
+    loop {
+        sched::park();
+    }
+}

@@ -1,0 +1,183 @@
+//! Requests of the agent, carried out with the functions that the system calls use.
+
+use crate::fs;
+use crate::process::{self, Facts};
+use alloc::vec;
+use alloc::vec::Vec;
+use askr_abi::Errno;
+use askr_abi::types::{O_APPEND, O_CREAT, O_RDONLY, O_TRUNC, O_WRONLY};
+use askr_agentbus::policy::Origin;
+use askr_agentbus::{Control, Request};
+use askr_vfs::{File, Kind, Metadata};
+use askr_wire::message::{
+    DirEntry, FileType, LIST_ENTRIES_MAX, ProcessEntry, ProcessState, ReadReply, StatReply, WriteMode,
+    WriteReply,
+};
+use askr_wire::status::Status;
+use askr_wire::{ListWriter, Message, NoRoom};
+
+/// Rights of what the agent makes.
+const FILE_MODE: u32 = 0o644;
+const DIRECTORY_MODE: u32 = 0o755;
+/// The agent's paths are absolute.
+const ROOT: &[u8] = b"/";
+
+/// Carries out one request and returns the body of the answer.
+///
+/// # Errors
+/// The status to answer with.
+pub(super) fn execute(control: &Control<'_>) -> Result<Vec<u8>, Status> {
+    let mut body = vec![0; control.body_max];
+    let length = match control.request {
+        Request::Stat { path } => stat(path, &mut body),
+        Request::List { start, path } => list(start, path, &mut body),
+        Request::Read { offset, len, path } => read(control.origin, offset, len, path, &mut body),
+        Request::Write { mode, path, data } => write(control.origin, mode, path, data, &mut body),
+        Request::Mkdir { path } => fs::make_directory(control.origin, ROOT, path, DIRECTORY_MODE).map(|()| 0),
+        Request::Remove { path } => fs::remove(control.origin, ROOT, path).map(|()| 0),
+        Request::Ps { start } => ps(start, &mut body),
+    };
+    body.truncate(length.map_err(status)?);
+    Ok(body)
+}
+
+fn stat(path: &[u8], body: &mut [u8]) -> Result<usize, Errno> {
+    let facts = fs::metadata(ROOT, path, true)?;
+    let seconds = |sec: i64| u64::try_from(sec).unwrap_or(0);
+    let reply = StatReply {
+        file_type: file_type(facts.kind),
+        mode: (facts.kind.mode_bits() | facts.mode) as u16,
+        uid: 0,
+        gid: 0,
+        size: facts.size,
+        mtime: seconds(facts.mtime.sec),
+        atime: seconds(facts.mtime.sec),
+        ctime: seconds(facts.ctime.sec),
+    };
+    reply.encode(body).map_err(too_big)
+}
+
+fn list(start: u32, path: &[u8], body: &mut [u8]) -> Result<usize, Errno> {
+    let directory = fs::open_directory(path)?;
+    // Names first: while a directory gives its entries it is locked, and must not be asked for anything else.
+    let mut names = Vec::with_capacity(LIST_ENTRIES_MAX);
+    let mut to_skip = start;
+    directory.node().read_dir(0, &mut |entry| {
+        if to_skip > 0 {
+            to_skip -= 1;
+            return true;
+        }
+        names.push((entry.name.to_vec(), entry.kind));
+        names.len() < LIST_ENTRIES_MAX
+    })?;
+    let mut writer = ListWriter::new(body).map_err(too_big)?;
+    for (name, kind) in &names {
+        // A node that has gone meanwhile still has its name, but no size any more.
+        let facts = directory.node().lookup(name).and_then(|node| node.metadata());
+        let size = facts.map_or(0, |facts: Metadata| facts.size);
+        if writer.push(&DirEntry { file_type: file_type(*kind), size, name }).is_err() {
+            break;
+        }
+    }
+    if writer.count() == 0 && !names.is_empty() { Err(Errno::EOVERFLOW) } else { Ok(writer.finish()) }
+}
+
+fn read(origin: Origin, offset: u64, len: u32, path: &[u8], body: &mut [u8]) -> Result<usize, Errno> {
+    let file = fs::open(origin, ROOT, path, O_RDONLY, 0)?;
+    regular(&file)?;
+    let room = body.len() - ReadReply::HEAD_LEN;
+    let mut data = vec![0; room.min(len as usize)];
+    let mut done = 0;
+    while done < data.len() {
+        let Some(at) = offset.checked_add(done as u64) else { break };
+        match file.read_at(at, &mut data[done..])? {
+            0 => break,
+            count => done += count,
+        }
+    }
+    ReadReply { data: &data[..done] }.encode(body).map_err(too_big)
+}
+
+fn write(origin: Origin, mode: WriteMode, path: &[u8], data: &[u8], body: &mut [u8]) -> Result<usize, Errno> {
+    let how = match mode {
+        WriteMode::Replace => O_TRUNC,
+        WriteMode::Append => O_APPEND,
+    };
+    let file = fs::open(origin, ROOT, path, O_WRONLY | O_CREAT | how, FILE_MODE)?;
+    regular(&file)?;
+    let mut done = 0;
+    while done < data.len() {
+        match file.write(&data[done..])? {
+            0 => return Err(Errno::EIO),
+            count => done += count,
+        }
+    }
+    WriteReply { written: done as u32 }.encode(body).map_err(too_big)
+}
+
+fn ps(start: u32, body: &mut [u8]) -> Result<usize, Errno> {
+    let mut writer = ListWriter::new(body).map_err(too_big)?;
+    for facts in process::snapshot(0).iter().skip(start as usize) {
+        let Facts { pid, state, name, .. } = facts;
+        let state = match state {
+            b'Z' => ProcessState::Zombie,
+            b'S' => ProcessState::Blocked,
+            _ => ProcessState::Ready,
+        };
+        let entry = ProcessEntry { pid: *pid, tid: *pid, state, is_user: true, name };
+        if writer.push(&entry).is_err() {
+            break;
+        }
+    }
+    Ok(writer.finish())
+}
+
+/// Devices and directories are not read or written over the bus: a terminal would make the bus wait.
+fn regular(file: &File) -> Result<(), Errno> {
+    match file.metadata()?.kind {
+        Kind::File => Ok(()),
+        Kind::Directory => Err(Errno::EISDIR),
+        _ => Err(Errno::EINVAL),
+    }
+}
+
+const fn file_type(kind: Kind) -> FileType {
+    match kind {
+        Kind::Directory => FileType::Directory,
+        _ => FileType::File,
+    }
+}
+
+const fn too_big(_: NoRoom) -> Errno {
+    Errno::EOVERFLOW
+}
+
+/// What the bus says for an error of the system calls. What has no status of its own is EIO.
+const fn status(errno: Errno) -> Status {
+    match errno {
+        Errno::ENOENT => Status::NoEnt,
+        Errno::EINVAL => Status::Inval,
+        Errno::EEXIST => Status::Exist,
+        Errno::EPERM => Status::Perm,
+        Errno::EAGAIN => Status::Again,
+        Errno::EBUSY => Status::Busy,
+        Errno::ENOSPC => Status::NoSpc,
+        Errno::ENOTDIR => Status::NotDir,
+        Errno::EISDIR => Status::IsDir,
+        Errno::ENOTEMPTY => Status::NotEmpty,
+        Errno::ENAMETOOLONG => Status::NameTooLong,
+        Errno::EFBIG => Status::FBig,
+        Errno::ESRCH => Status::Srch,
+        Errno::ENOEXEC => Status::NoExec,
+        Errno::ENOMEM => Status::NoMem,
+        Errno::ETIMEDOUT => Status::TimedOut,
+        Errno::ENOSYS => Status::NoSys,
+        Errno::EOVERFLOW => Status::MsgSize,
+        Errno::EROFS => Status::RoFs,
+        Errno::EACCES => Status::Acces,
+        Errno::ESTALE => Status::Stale,
+        Errno::ELOOP => Status::Loop,
+        Errno::ECANCELED => Status::Canceled,
+        _ => Status::Io,
+    }
+}

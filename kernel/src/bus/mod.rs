@@ -1,0 +1,168 @@
+//! The agent's line: binds the router (`askr-agentbus`, pure) to COM2, the clock and the tasks. One kernel task feeds
+//! it. The router is locked only while it decides; what it decided is carried out after.
+
+mod ask;
+mod control;
+pub(crate) mod port;
+
+pub(crate) use ask::{Answer, Question, ask};
+
+use crate::arch::clock::{self, Nanos, SECOND};
+use crate::process::{self, ExitStatus, Pid, Process};
+use crate::sched::{self, Task};
+use crate::{kprintln, random, version};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use askr_abi::Errno;
+use askr_agentbus::{Config, Counter, Effect, Event, Router};
+use askr_wire::{Deframer, FRAME_MAX, Frame};
+use port::Watch;
+use spin::{Mutex, Once};
+
+/// Bytes that are taken from COM2 between two looks at what is to be sent.
+const CHUNK: usize = 512;
+/// The bus task looks around at least this often.
+const IDLE: Nanos = SECOND;
+
+/// The router; processes are those who wait. Only tasks touch it, so the lock masks nothing.
+static ROUTER: Mutex<Option<Box<Router<Pid>>>> = Mutex::new(None);
+static TASK: Once<Arc<Task>> = Once::new();
+
+/// Opens COM2 and starts the bus task.
+///
+/// # Errors
+/// ENOMEM.
+pub(crate) fn start() -> Result<(), Errno> {
+    let config = Config::new(random::bytes(), version::RELEASE);
+    *ROUTER.lock() = Some(Box::new(Router::new(config)));
+    if let Err(error) = port::open() {
+        kprintln!("COM2: {error}; this machine has no line for an agent");
+    }
+    let task = sched::spawn_kernel(bus_task)?;
+    TASK.call_once(|| task);
+    Ok(())
+}
+
+/// Makes the bus task look around. For tasks and interrupt handlers.
+pub(crate) fn wake() {
+    if let Some(task) = TASK.get() {
+        sched::unpark(task);
+    }
+}
+
+/// Tells the agent that a process has started.
+pub(crate) fn process_started(process: &Process) {
+    let name = process.name();
+    event(Event::Spawn { pid: process.pid(), parent: process.parent(), name: &name });
+}
+
+/// Tells the agent that a process has ended.
+pub(crate) fn process_exited(process: &Process, status: ExitStatus) {
+    let name = process.name();
+    event(Event::Exit { pid: process.pid(), code: status.shell_code(), name: &name });
+}
+
+/// Tells the agent that a process has faulted; its end is told besides.
+pub(crate) fn process_faulted(process: &Process, vector: u64) {
+    let name = process.name();
+    event(Event::Fault { pid: process.pid(), vector: vector as u32, name: &name });
+}
+
+fn event(event: Event<'_>) {
+    with_router(|router| router.event(clock::now(), event));
+    wake();
+}
+
+/// `/proc/bus`: the link's state and all counters, one to a line.
+pub(crate) fn report() -> String {
+    with_router(|router| {
+        let attached = router.is_attached(clock::now());
+        let mut text =
+            format!("attached {attached}\nstalled {}\nticks {}\n", port::is_stalled(), sched::ticks());
+        for &counter in Counter::ALL {
+            text += &format!("{} {}\n", counter.name(), router.stats().get(counter));
+        }
+        text
+    })
+}
+
+fn with_router<R>(use_it: impl FnOnce(&mut Router<Pid>) -> R) -> R {
+    use_it(ROUTER.lock().as_mut().expect("made before the first process"))
+}
+
+/// Feeds the router, for ever.
+extern "C" fn bus_task(_: u64) -> ! {
+    x86_64::instructions::interrupts::enable();
+    // Both buffers are large, so they live on the heap and not on a kernel stack.
+    let mut deframer = Box::new(Deframer::new());
+    let mut frame = Box::new([0; FRAME_MAX]);
+    let mut chunk = [0; CHUNK];
+    let mut noted = port::errors();
+    loop {
+        let count = port::read(&mut chunk);
+        for &byte in &chunk[..count] {
+            match deframer.push(byte) {
+                Some(Ok(frame)) => on_frame(&frame),
+                Some(Err(error)) => with_router(|router| router.on_frame_error(error)),
+                None => {}
+            }
+        }
+        noted = note_line_errors(noted);
+        end_waits();
+        let next_look = transmit(&mut frame);
+        if count == 0 {
+            let deadline = with_router(|router| router.next_deadline());
+            let idle = clock::now() + IDLE;
+            sched::park_until(deadline.unwrap_or(idle).min(next_look.unwrap_or(idle)).min(idle));
+        }
+    }
+}
+
+fn on_frame(frame: &Frame<'_>) {
+    port::clear_stall();
+    // The effect borrows from the frame, not from the router: the lock is free again when it is carried out.
+    let effect = with_router(|router| router.on_frame(clock::now(), frame));
+    match effect {
+        Effect::None => {}
+        Effect::Wake(pid) => process::wake(pid),
+        Effect::Control(control) => {
+            let result = control::execute(&control);
+            let result = result.as_deref().map_err(|&status| status);
+            with_router(|router| router.respond(control.token, result));
+        }
+    }
+}
+
+/// Wakes those whose wait is over by the clock or by the loss of the peer. At most as many as there are asks.
+fn end_waits() {
+    while let Some(pid) = with_router(|router| router.tick(clock::now())) {
+        process::wake(pid);
+    }
+}
+
+/// Sends what the line takes. Returns when to look again if it is not by its interrupt.
+fn transmit(frame: &mut [u8; FRAME_MAX]) -> Option<Nanos> {
+    loop {
+        match port::watch() {
+            Watch::Ready => {
+                let length = with_router(|router| router.next_frame(clock::now(), frame))?;
+                port::send(&frame[..length]);
+            }
+            Watch::Busy(deadline) | Watch::Waiting(deadline) => return Some(deadline),
+            Watch::Stalled => with_router(|router| router.note(Counter::LinkStalls, 1)),
+        }
+    }
+}
+
+fn note_line_errors(before: port::LineErrors) -> port::LineErrors {
+    let now = port::errors();
+    if now != before {
+        with_router(|router| {
+            router.note(Counter::RxOverruns, now.overruns - before.overruns);
+            router.note(Counter::RxLineErrors, now.damaged - before.damaged);
+        });
+    }
+    now
+}
