@@ -1,0 +1,199 @@
+//! The one point where it is decided who may change what.
+//!
+//! System calls and bus verbs alike call [`decide`] before they change a file or a process. It is a pure
+//! function, and what it returns is also the record of what was decided.
+
+use askr_abi::Errno;
+use askr_wire::SessionId;
+use askr_wire::status::Status;
+
+/// Programs live here, and nothing of agent origin changes it.
+const PROTECTED: &[u8] = b"/bin";
+/// The first process; the system ends with it.
+const FIRST_PID: u32 = 1;
+
+/// On whose behalf something happens. Every task carries one, and its children inherit it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// The kernel itself.
+    Kernel,
+    /// A human's foreground work at COM1.
+    Console,
+    /// The peer on COM2.
+    Agent {
+        /// Its session; `None` for a base peer.
+        session: Option<SessionId>,
+    },
+}
+
+/// What is to be changed. Paths are canonical: absolute, symbolic links followed, without `.`, `..` or empty
+/// parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action<'a> {
+    /// Change the content or the length of a file that exists.
+    Write(&'a [u8]),
+    /// Make a file.
+    Create(&'a [u8]),
+    /// Make a directory.
+    Mkdir(&'a [u8]),
+    /// Remove a file or a directory.
+    Remove(&'a [u8]),
+    /// Start the program at this path.
+    Spawn(&'a [u8]),
+    /// Send a signal to the process with this pid.
+    Kill(u32),
+    /// Switch the machine off or start it again.
+    Power,
+}
+
+/// Why something was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// `/bin` and what is under it are not changed on behalf of an agent.
+    ProtectedPath,
+    /// The first process is not signalled on behalf of an agent.
+    FirstProcess,
+    /// The path is not canonical, so nobody can say what it protects. The caller has a fault.
+    NotCanonical,
+}
+
+impl Reason {
+    /// What a system call returns for it.
+    #[must_use]
+    pub const fn errno(self) -> Errno {
+        match self {
+            Self::ProtectedPath | Self::FirstProcess => Errno::EPERM,
+            Self::NotCanonical => Errno::EINVAL,
+        }
+    }
+
+    /// What the bus answers for it.
+    #[must_use]
+    pub const fn status(self) -> Status {
+        match self {
+            Self::ProtectedPath | Self::FirstProcess => Status::Perm,
+            Self::NotCanonical => Status::Inval,
+        }
+    }
+}
+
+/// A decision and what it was about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "a decision that nobody looks at protects nothing"]
+pub struct Decided<'a> {
+    /// Who wanted it.
+    pub origin: Origin,
+    /// What was wanted.
+    pub action: Action<'a>,
+    /// `Err` if it must not happen.
+    pub decision: Result<(), Reason>,
+}
+
+/// Decides whether `origin` may do `action`.
+///
+/// The rules: nothing of agent origin changes `/bin` or anything under it, or signals process 1. Everything
+/// else is allowed.
+pub fn decide(origin: Origin, action: Action<'_>) -> Decided<'_> {
+    let decision = match origin {
+        Origin::Kernel | Origin::Console => Ok(()),
+        Origin::Agent { .. } => decide_for_agent(action),
+    };
+    Decided { origin, action, decision }
+}
+
+fn decide_for_agent(action: Action<'_>) -> Result<(), Reason> {
+    match action {
+        Action::Write(path) | Action::Create(path) | Action::Mkdir(path) | Action::Remove(path) => {
+            if !is_canonical(path) {
+                Err(Reason::NotCanonical)
+            } else if is_protected(path) {
+                Err(Reason::ProtectedPath)
+            } else {
+                Ok(())
+            }
+        }
+        Action::Kill(FIRST_PID) => Err(Reason::FirstProcess),
+        Action::Spawn(_) | Action::Kill(_) | Action::Power => Ok(()),
+    }
+}
+
+fn is_protected(path: &[u8]) -> bool {
+    path.strip_prefix(PROTECTED).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+}
+
+fn is_canonical(path: &[u8]) -> bool {
+    match path {
+        b"/" => true,
+        [b'/', parts @ ..] => {
+            parts.split(|&byte| byte == b'/').all(|part| !matches!(part, b"" | b"." | b".."))
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Action, Origin, Reason, decide};
+    use askr_wire::SessionId;
+    use proptest::prelude::*;
+
+    const AGENTS: [Origin; 2] =
+        [Origin::Agent { session: None }, Origin::Agent { session: Some(SessionId([7; 8])) }];
+
+    fn changes(path: &[u8]) -> [Action<'_>; 4] {
+        [Action::Write(path), Action::Create(path), Action::Mkdir(path), Action::Remove(path)]
+    }
+
+    #[test]
+    fn an_agent_changes_nothing_in_bin() {
+        for path in [&b"/bin"[..], b"/bin/sh", b"/bin/x/y"] {
+            for action in changes(path) {
+                for origin in AGENTS {
+                    assert_eq!(decide(origin, action).decision, Err(Reason::ProtectedPath));
+                }
+                assert_eq!(decide(Origin::Console, action).decision, Ok(()));
+                assert_eq!(decide(Origin::Kernel, action).decision, Ok(()));
+            }
+        }
+    }
+
+    #[test]
+    fn an_agent_changes_what_only_looks_like_bin() {
+        for path in [&b"/"[..], b"/binary", b"/tmp/bin", b"/bi", b"/tmp/bin/sh", b"/Bin"] {
+            for action in changes(path) {
+                assert_eq!(decide(AGENTS[0], action).decision, Ok(()));
+            }
+        }
+        assert_eq!(decide(AGENTS[0], Action::Spawn(b"/bin/sh")).decision, Ok(()));
+    }
+
+    #[test]
+    fn a_path_that_is_not_canonical_is_refused_and_not_guessed_at() {
+        for path in [&b""[..], b"bin", b"//bin", b"/./bin", b"/tmp/../bin/x", b"/bin/", b"/bin//x", b"/.."] {
+            for action in changes(path) {
+                assert_eq!(decide(AGENTS[1], action).decision, Err(Reason::NotCanonical));
+            }
+        }
+    }
+
+    #[test]
+    fn an_agent_signals_any_process_but_the_first() {
+        assert_eq!(decide(AGENTS[0], Action::Kill(1)).decision, Err(Reason::FirstProcess));
+        assert_eq!(decide(AGENTS[0], Action::Kill(2)).decision, Ok(()));
+        assert_eq!(decide(Origin::Console, Action::Kill(1)).decision, Ok(()));
+        assert_eq!(decide(AGENTS[0], Action::Power).decision, Ok(()));
+    }
+
+    proptest! {
+        /// Whatever the bytes: what an agent may change is canonical and has no first part `bin`.
+        #[test]
+        fn nothing_under_bin_ever_passes(path in "[/.binx]{0,12}") {
+            if decide(AGENTS[0], Action::Write(path.as_bytes())).decision.is_ok() {
+                let mut parts = path.split('/');
+                prop_assert_eq!(parts.next(), Some(""));
+                prop_assert_ne!(parts.next(), Some("bin"));
+                prop_assert!(path == "/" || parts.all(|part| !part.is_empty() && part != ".."));
+            }
+        }
+    }
+}

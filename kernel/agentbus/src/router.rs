@@ -1,0 +1,272 @@
+//! The state machine: what goes in, and what is to be done about it.
+
+use askr_wait::{Nanos, Ticket};
+use askr_wire::message::Decision;
+use askr_wire::status::Status;
+use askr_wire::{BASE_PAYLOAD_MAX, Frame, FrameError, FrameType};
+
+use crate::NANOS_PER_MS;
+use crate::asks::{Ask, AskError, AskPoll, AskTable, Delivery};
+use crate::control::Control;
+use crate::outbox::{Event, Outbox, Refusal, StoredEvent};
+use crate::reply_slots::{BASE_REPLIES_MAX, ReplySlots, State, Token, copy};
+use crate::reply_window::ReplyWindow;
+use crate::session::{Link, Route};
+use crate::stats::{Counter, Stats};
+
+/// What is fixed for the life of a router.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// Random bytes, new with every boot.
+    pub boot_id: [u8; 16],
+    /// Version of the kernel, at most 255 bytes; what is over that is not told.
+    pub version: &'static str,
+    /// How long a session counts as attached after its last frame.
+    pub lease: Nanos,
+    /// The same for base peers.
+    pub base_lease: Nanos,
+    /// How often a session is asked to ping, in milliseconds.
+    pub ping_ms: u32,
+}
+
+impl Config {
+    /// The usual times: a lease of 10 s with a ping every 2 s, 60 s for base peers.
+    #[must_use]
+    pub const fn new(boot_id: [u8; 16], version: &'static str) -> Self {
+        let second = 1_000 * NANOS_PER_MS;
+        Self { boot_id, version, lease: 10 * second, base_lease: 60 * second, ping_ms: 2_000 }
+    }
+}
+
+/// What the caller has to do about a frame, after it has let go of the router.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "somebody waits for this"]
+pub enum Effect<'a, W> {
+    /// Nothing; there may be something to transmit.
+    None,
+    /// Wake this waiter: its ask is over.
+    Wake(W),
+    /// Carry out this request and call [`Router::respond`].
+    Control(Control<'a>),
+}
+
+/// The kernel's end of the agent bus. `W` names whoever waits for an ask: in the kernel, a task.
+pub struct Router<W> {
+    pub(crate) config: Config,
+    pub(crate) stats: Stats,
+    pub(crate) link: Link,
+    /// Where asks and events went when that was last looked at.
+    pub(crate) route: Route,
+    pub(crate) base: ReplySlots,
+    pub(crate) window: ReplyWindow,
+    pub(crate) asks: AskTable<W>,
+    pub(crate) outbox: Outbox,
+    pub(crate) events: u64,
+    /// Number of responses so far: their order.
+    order: u64,
+}
+
+impl<W> Router<W> {
+    /// A router with nobody attached. This takes all the memory it will ever use, about 370 KiB on the heap,
+    /// most of it for the answers to as many asks as can wait.
+    #[must_use]
+    pub fn new(config: Config) -> Self {
+        Self {
+            config,
+            stats: Stats::new(),
+            link: Link::new(config.boot_id, config.lease, config.base_lease),
+            route: Route::Nobody,
+            base: ReplySlots::new(BASE_REPLIES_MAX, BASE_PAYLOAD_MAX, false),
+            window: ReplyWindow::new(),
+            asks: AskTable::new(),
+            outbox: Outbox::new(),
+            events: 0,
+            order: 0,
+        }
+    }
+
+    /// Takes in a whole frame. Afterwards there may be something to transmit.
+    pub fn on_frame<'f>(&mut self, now: Nanos, frame: &Frame<'f>) -> Effect<'f, W> {
+        self.stats.count(Counter::FramesIn);
+        let effect = match (frame.kind, frame.session) {
+            (FrameType::Request, Some(head)) => self.session_request(now, frame, head),
+            (FrameType::Request, None) => self.base_request(now, frame),
+            (FrameType::DecisionResp, head) => self.decision_response(now, frame, head),
+            // Nothing of this comes from a peer, but a line that echoes would bring it: it renews no lease.
+            (FrameType::Response | FrameType::Event | FrameType::DecisionReq, _) => {
+                self.stats.count(Counter::FramesUnexpected);
+                Effect::None
+            }
+        };
+        self.reroute(now);
+        effect
+    }
+
+    /// Counts something received that was not a whole frame.
+    pub fn on_frame_error(&mut self, error: FrameError) {
+        self.stats.count(error.into());
+    }
+
+    /// Tells the time. Returns a waiter to wake whose ask is over by it; call this until it returns `None`.
+    pub fn tick(&mut self, now: Nanos) -> Option<W> {
+        if let Some(waiter) = self.asks.expire(now) {
+            self.stats.count(Counter::AsksTimedOut);
+            return Some(waiter);
+        }
+        self.reroute(now);
+        let lost = if self.route == Route::Nobody { self.asks.lose() } else { None };
+        if lost.is_some() {
+            self.stats.count(Counter::AsksLinkLost);
+        }
+        lost
+    }
+
+    /// When [`tick`](Self::tick) has something to do next, if nothing comes in before.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Nanos> {
+        let ask = self.asks.next_deadline();
+        // With nobody attached, asks that still wait are to be ended at once.
+        let lease = match self.route {
+            Route::Nobody => ask.map(|_| 0),
+            route => self.link.lease_end(route),
+        };
+        [ask, lease].into_iter().flatten().min()
+    }
+
+    /// Puts a question. The waiter then waits until [`take`](Self::take) gives the outcome; it is named by
+    /// [`on_frame`](Self::on_frame), [`tick`](Self::tick) or [`cancel`](Self::cancel) once, when that is there.
+    ///
+    /// # Errors
+    /// An [`AskError`]; nothing was recorded.
+    pub fn ask(&mut self, now: Nanos, ask: &Ask<'_>, waiter: W) -> Result<Ticket, AskError> {
+        self.reroute(now);
+        let opened = match self.route {
+            Route::Nobody => Err(AskError::NotAttached),
+            Route::Base | Route::Session(_) => self.asks.open(ask, waiter),
+        };
+        match opened {
+            Ok(_) => self.stats.count(Counter::AsksOpened),
+            Err(AskError::NotAttached) => self.stats.count(Counter::AsksNotAttached),
+            Err(AskError::TableFull) => self.stats.count(Counter::AsksTableFull),
+            Err(AskError::TooLong) => {}
+        }
+        opened
+    }
+
+    /// Looks whether an ask is over. If it is, as much of the answer as fits goes to `into`, and its place is
+    /// free again.
+    pub fn take(&mut self, ticket: Ticket, into: &mut [u8]) -> AskPoll {
+        self.asks.take(ticket, into)
+    }
+
+    /// Calls an ask off because of a signal. Returns the waiter to wake; its outcome is then
+    /// [`Cancelled`](crate::AskOutcome::Cancelled). `None` if the ask was over: its outcome stands.
+    pub fn cancel(&mut self, ticket: Ticket) -> Option<W> {
+        let waiter = self.asks.cancel(ticket);
+        self.stats.add(Counter::AsksCancelled, u64::from(waiter.is_some()));
+        waiter
+    }
+
+    /// Drops an ask whose asker has died and takes nothing any more.
+    pub fn forget(&mut self, ticket: Ticket) {
+        let was_pending = self.asks.forget(ticket);
+        self.stats.add(Counter::AsksCancelled, u64::from(was_pending));
+    }
+
+    /// Gives the result of a request that [`Effect::Control`] asked for: a body, or the error. It is dropped
+    /// and counted if the session of the request has ended, or if it was given before.
+    pub fn respond(&mut self, token: Token, result: Result<&[u8], Status>) {
+        self.finish(token, |out| copy(result?)(out));
+    }
+
+    /// Something happened to a process. It is sent if somebody is attached.
+    pub fn event(&mut self, now: Nanos, event: Event<'_>) {
+        self.reroute(now);
+        let stored = StoredEvent::new(self.events, event);
+        self.events += 1;
+        self.stats.count(Counter::Events);
+        if self.route != Route::Nobody && self.outbox.events.push_over(stored).is_some() {
+            self.stats.count(Counter::EventsLost);
+        }
+    }
+
+    /// Counts `n` times something that happened outside, such as an overrun of the receiver.
+    pub fn note(&mut self, counter: Counter, n: u64) {
+        self.stats.add(counter, n);
+    }
+
+    /// Everything that was counted.
+    #[must_use]
+    pub const fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// Whether somebody is there to answer an ask.
+    #[must_use]
+    pub fn is_attached(&self, now: Nanos) -> bool {
+        self.link.route(now) != Route::Nobody
+    }
+
+    /// The next place in the order of responses.
+    pub(crate) const fn next_in_order(&mut self) -> u64 {
+        self.order += 1;
+        self.order
+    }
+
+    /// Stores the response of a request that is being worked on.
+    pub(crate) fn finish(&mut self, token: Token, body: impl FnOnce(&mut [u8]) -> Result<usize, Status>) {
+        let order = self.next_in_order();
+        let stored = if token.in_session {
+            self.window.finish(token, order, body)
+        } else {
+            self.base.finish(token, (BASE_PAYLOAD_MAX, order), body)
+        };
+        if !stored {
+            self.stats.count(Counter::RepliesOrphaned);
+        }
+    }
+
+    /// Answers a request that is not taken on.
+    pub(crate) fn refuse(&mut self, frame: &Frame<'_>, status: Status) {
+        let session = frame.session.map(|head| head.id);
+        let status = if session.is_some() { status } else { status.base() };
+        self.stats.count(Counter::Refused);
+        let refusal = Refusal { session, seq: frame.seq, code: frame.code, status };
+        if self.outbox.refusals.push(refusal).is_err() {
+            self.stats.count(Counter::RepliesDropped);
+        }
+    }
+
+    /// Gives an answer to the ask it is for.
+    pub(crate) fn deliver(&mut self, seq: u32, code: Option<u16>, decision: Decision<'_>) -> Delivery<W> {
+        let delivery = self.asks.deliver(seq, code, decision);
+        match delivery {
+            Delivery::Accepted(_) if decision == Decision::Refuse => self.stats.count(Counter::AsksRefused),
+            Delivery::Accepted(_) => self.stats.count(Counter::AsksAnswered),
+            Delivery::Late => self.stats.count(Counter::AnswersLate),
+            Delivery::Unknown => self.stats.count(Counter::AnswersUnknown),
+        }
+        delivery
+    }
+
+    /// Looks who is attached. Asks that wait are sent again to whoever is new; when the last one has gone,
+    /// nothing stays in line, so that the next one begins with what is for him.
+    pub(crate) fn reroute(&mut self, now: Nanos) {
+        let route = self.link.route(now);
+        if route == self.route {
+            return;
+        }
+        self.route = route;
+        if route != Route::Nobody {
+            self.asks.resend();
+            return;
+        }
+        self.stats.add(Counter::EventsLost, self.outbox.events.retain(|_| false));
+        let dropped = self.outbox.urgent.retain(|_| false)
+            + self.outbox.refusals.retain(|_| false)
+            + self.base.shift(State::Ready, State::Free);
+        self.stats.add(Counter::RepliesDropped, dropped);
+        // These are not lost: the window has them for a peer that comes back and repeats its request.
+        self.window.slots.shift(State::Ready, State::Sent);
+    }
+}

@@ -1,0 +1,155 @@
+//! The next frame to send.
+
+use askr_wait::Nanos;
+use askr_wire::message::{AskFacts, GENERATION, HelloReply, ProcessEvent, VerbGeneration};
+use askr_wire::status::Status;
+use askr_wire::{
+    BASE_PAYLOAD_MAX, FRAME_MAX, Frame, FrameType, List, Message, NoRoom, SessionHead, SessionId, Writer,
+    code, encode, ext,
+};
+
+use crate::NANOS_PER_MS;
+use crate::asks::{AskView, PROGRAM_MAX};
+use crate::outbox::{StoredEvent, Urgent};
+use crate::reply_slots::State;
+use crate::router::{Config, Router};
+use crate::session::{Route, Session};
+use crate::stats::Counter;
+
+/// Most bytes of the ext of a DECISION_REQ: one item with the facts.
+const ASK_EXT_MAX: usize = 3 + ASK_FACTS_MAX;
+/// `[pid:4][left_ms:4][proglen:1][program]`.
+const ASK_FACTS_MAX: usize = 9 + PROGRAM_MAX;
+
+impl<W> Router<W> {
+    /// Writes the next frame to send to `out` and returns its length in bytes; `None` if there is none now.
+    /// Answers to HELLO and PING go first, then asks, events, refusals and all other responses.
+    ///
+    /// A frame that was written counts as sent: the caller has to send it or to give it up.
+    pub fn next_frame(&mut self, now: Nanos, out: &mut [u8; FRAME_MAX]) -> Option<usize> {
+        self.reroute(now);
+        let sent = self
+            .send_urgent(out)
+            .or_else(|| self.send_ask(now, out))
+            .or_else(|| self.send_event(out))
+            .or_else(|| self.send_refusal(out))
+            .or_else(|| self.send_reply(out))?;
+        self.stats.count(Counter::FramesOut);
+        Some(sent)
+    }
+
+    fn send_urgent(&mut self, out: &mut [u8; FRAME_MAX]) -> Option<usize> {
+        let session = self.link.session()?;
+        let urgent = self.outbox.urgent.pop()?;
+        self.stats.count(Counter::Replies);
+        let mut payload = [0; BASE_PAYLOAD_MAX];
+        match urgent {
+            Urgent::Hello { seq } => {
+                let len = hello_reply(&self.config, session, &mut payload).ok()?;
+                write(response(seq, code::HELLO, None, &payload[..len]), out)
+            }
+            Urgent::Ping { seq, reply } => {
+                let len = ok_response(&reply, &mut payload).ok()?;
+                write(response(seq, code::PING, Some(session.id), &payload[..len]), out)
+            }
+        }
+    }
+
+    fn send_ask(&mut self, now: Nanos, out: &mut [u8; FRAME_MAX]) -> Option<usize> {
+        let session = session_of(self.route)?;
+        let AskView { seq, code, facts, question } = self.asks.next_unsent(now)?;
+        let mut ext = [0; ASK_EXT_MAX];
+        let len = ask_ext(&facts, &mut ext).ok()?;
+        let head = session.map(|id| SessionHead { id, ext: &ext[..len] });
+        write(Frame { kind: FrameType::DecisionReq, seq, code, session: head, payload: question }, out)
+    }
+
+    fn send_event(&mut self, out: &mut [u8; FRAME_MAX]) -> Option<usize> {
+        let session = session_of(self.route)?;
+        let StoredEvent { seq, code, pid, aux, info, name } = self.outbox.events.pop()?;
+        let mut payload = [0; BASE_PAYLOAD_MAX];
+        let len = ProcessEvent { pid, aux, info, name: name.get() }.encode(&mut payload).ok()?;
+        let head = session.map(|id| SessionHead { id, ext: &[] });
+        write(Frame { kind: FrameType::Event, seq, code, session: head, payload: &payload[..len] }, out)
+    }
+
+    fn send_refusal(&mut self, out: &mut [u8; FRAME_MAX]) -> Option<usize> {
+        let refusal = self.outbox.refusals.pop()?;
+        self.stats.count(Counter::Replies);
+        write(response(refusal.seq, refusal.code, refusal.session, &[refusal.status as u8]), out)
+    }
+
+    /// The response that became ready first, of base peers and of the session.
+    fn send_reply(&mut self, out: &mut [u8; FRAME_MAX]) -> Option<usize> {
+        let (base, window) = (self.base.first_ready(), self.window.slots.first_ready());
+        let (slots, session, index, then) = match (base, window) {
+            (Some((first, index)), other) if other.is_none_or(|(second, _)| first < second) => {
+                (&mut self.base, None, index, State::Free)
+            }
+            (_, Some((_, index))) => {
+                (&mut self.window.slots, Some(self.link.session()?.id), index, State::Sent)
+            }
+            (_, None) => return None,
+        };
+        self.stats.count(Counter::Replies);
+        slots.set_state(index, then);
+        let slot = slots.get(index);
+        write(response(slot.key.seq, slot.key.code, session, slot.payload()), out)
+    }
+}
+
+/// The session that frames to whoever is attached belong to; `None` with nobody attached.
+const fn session_of(route: Route) -> Option<Option<SessionId>> {
+    match route {
+        Route::Nobody => None,
+        Route::Base => Some(None),
+        Route::Session(id) => Some(Some(id)),
+    }
+}
+
+fn response(seq: u32, code: u16, session: Option<SessionId>, payload: &[u8]) -> Frame<'_> {
+    let session = session.map(|id| SessionHead { id, ext: &[] });
+    Frame { kind: FrameType::Response, seq, code, session, payload }
+}
+
+/// Encodes a frame. Every payload here is within the limit of its frame, so this cannot fail.
+fn write(frame: Frame<'_>, out: &mut [u8; FRAME_MAX]) -> Option<usize> {
+    let len = encode(&frame, out);
+    debug_assert!(len.is_ok(), "{len:?}");
+    len.ok()
+}
+
+fn ok_response<'a>(body: &impl Message<'a>, out: &mut [u8]) -> Result<usize, NoRoom> {
+    let mut writer = Writer::new(out);
+    writer.u8(Status::Ok as u8)?;
+    body.put(&mut writer)?;
+    Ok(writer.len())
+}
+
+fn hello_reply(config: &Config, session: &Session, out: &mut [u8]) -> Result<usize, NoRoom> {
+    let mut scratch = [0; 4 * code::VERBS.len()];
+    let verbs = code::VERBS.map(|code| VerbGeneration { code, generation: GENERATION });
+    let version = config.version.as_bytes();
+    let reply = HelloReply {
+        generation: GENERATION,
+        payload_limit: u32::try_from(session.payload_limit).map_err(|_| NoRoom)?,
+        window: u16::try_from(session.window).map_err(|_| NoRoom)?,
+        lease_ms: u32::try_from(config.lease / NANOS_PER_MS).unwrap_or(u32::MAX),
+        ping_ms: config.ping_ms,
+        boot_id: config.boot_id,
+        session: session.id,
+        event_cursor: session.event_cursor,
+        kernel: b"askr",
+        version: &version[..version.len().min(255)],
+        verbs: List::build(verbs, &mut scratch)?,
+    };
+    ok_response(&reply, out)
+}
+
+fn ask_ext(facts: &AskFacts<'_>, out: &mut [u8]) -> Result<usize, NoRoom> {
+    let mut item = [0; ASK_FACTS_MAX];
+    let len = facts.encode(&mut item)?;
+    let mut writer = Writer::new(out);
+    ext::put_item(&mut writer, (ext::ASK_FACTS, &item[..len]))?;
+    Ok(writer.len())
+}
