@@ -78,8 +78,23 @@ apt_install() {
         say "apt-get failed; its package lists may be old, fetching them"
         run $as_root apt-get update -qq ||
             fail "can't reach the package servers; check the network, then: ${as_root:+sudo }apt-get update"
-        run $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"
-    } || fail "apt-get can't install these packages; its messages are above, the command is: apt-get install $*"
+        run $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@" && return
+    }
+    for package; do
+        # Quiet about a package that apt knows nothing of.
+        apt-cache show "$package" >/dev/null 2>&1 || fail "no package source of this machine has $package; $(source_hint)"
+    done
+    fail "apt-get can't install these packages; its messages are above, the command is: apt-get install $*"
+}
+
+# Prints what brings a package that no source has.
+source_hint() {
+    if grep -qs '^VERSION_CODENAME=bookworm' /etc/os-release; then
+        echo "add Debian's security suite: echo 'deb http://deb.debian.org/debian-security bookworm-security main'" \
+            "| sudo tee /etc/apt/sources.list.d/security.list"
+    else
+        echo "Askr's packages are those of Debian 12; here get Rust from https://rustup.rs and run this again"
+    fi
 }
 
 # Prints those of the packages that are not installed.
