@@ -70,6 +70,11 @@ mod tests {
         assert_eq!(Bytes("grüße 日本".as_bytes()).to_string(), "grüße 日本");
         assert_eq!(Bytes(b"a\x1b[2Jb\r\n\t").to_string(), "a\\u{1b}[2Jb\\r\\n\\t");
         assert_eq!(Bytes("\u{9b}31m\u{202e}x".as_bytes()).to_string(), "\\u{9b}31m\\u{202e}x");
+        for hidden in
+            "\u{61c}\u{200b}\u{200f}\u{2028}\u{202a}\u{202e}\u{2060}\u{2066}\u{2069}\u{feff}".chars()
+        {
+            assert_eq!(Bytes(hidden.to_string().as_bytes()).to_string(), hidden.escape_default().to_string());
+        }
         assert_eq!(Bytes(b"a\xffb\xc3").to_string(), "a\\xffb\\xc3");
     }
 

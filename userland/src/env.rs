@@ -1,5 +1,6 @@
 //! What a program was started with.
 
+use crate::bytes::Bytes;
 use crate::sys::single::Single;
 use alloc_crate::vec::Vec;
 
@@ -26,8 +27,10 @@ impl Args {
     }
 }
 
-/// Environment and auxiliary vector of the process.
+/// Name, environment and auxiliary vector of the process.
 pub(crate) struct Surroundings {
+    /// What the first argument says.
+    pub(crate) program: &'static [u8],
     /// `NAME=value` each.
     pub(crate) variables: Vec<&'static [u8]>,
     /// Kind and value each.
@@ -35,10 +38,17 @@ pub(crate) struct Surroundings {
 }
 
 static SURROUNDINGS: Single<Surroundings> =
-    Single::new(Surroundings { variables: Vec::new(), auxiliary: Vec::new() });
+    Single::new(Surroundings { program: b"start", variables: Vec::new(), auxiliary: Vec::new() });
 
 pub(crate) fn set(surroundings: Surroundings) {
     SURROUNDINGS.with(|current| *current = surroundings);
+}
+
+/// The last part of the name that the program was started by, for its messages.
+#[must_use]
+pub fn program() -> Bytes<'static> {
+    let name = SURROUNDINGS.try_with(|all| all.program).unwrap_or_default();
+    Bytes(name.rsplit(|&byte| byte == b'/').next().unwrap_or(name))
 }
 
 /// The environment, `NAME=value` each.

@@ -28,7 +28,7 @@ pub enum Group {
 /// Ends the program: writes out standard output, and turns success into failure if output was lost.
 pub fn exit(status: i32) -> ! {
     if let Err(errno) = io::flush() {
-        eprintln!("write error: {errno}");
+        eprintln!("{}: write error: {errno}", env::program());
         sys::exit(if status == 0 { 1 } else { status });
     }
     sys::exit(status)

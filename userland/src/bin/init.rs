@@ -35,7 +35,7 @@ fn main(_: Args) -> i32 {
     // Process 1 has no end: the machine is switched off with `poweroff`.
     loop {
         let started = now();
-        let status = match process::spawn("init", SHELL, &[b"sh"], Group::Foreground) {
+        let status = match process::spawn("init", SHELL, &[SHELL], Group::Foreground) {
             Ok(shell) => reap_until(shell),
             Err(errno) => Err(errno),
         };

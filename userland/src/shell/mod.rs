@@ -13,10 +13,10 @@ pub use token::{Part, SyntaxError, Token, Word, tokenize};
 pub const LINE_MAX: usize = 4096;
 
 /// The text after `ai` if that is the line's first word. It is for the agent as it stands: an apostrophe in it is
-/// no quote and `;` no separator.
+/// no quote and `;` no separator. Several lines at once are not taken that way, since only the first would be its.
 #[must_use]
 pub fn ai_text(line: &[u8]) -> Option<&[u8]> {
-    let rest = line.trim_ascii().strip_prefix(b"ai")?;
+    let rest = line.trim_ascii().strip_prefix(b"ai").filter(|rest| !rest.contains(&b'\n'))?;
     match rest.first() {
         None => Some(rest),
         Some(blank) if blank.is_ascii_whitespace() => Some(rest.trim_ascii()),
@@ -35,5 +35,6 @@ mod tests {
         assert_eq!(ai_text(b"ai"), Some(&b""[..]));
         assert_eq!(ai_text(b"aim x"), None);
         assert_eq!(ai_text(b"echo ai x"), None);
+        assert_eq!(ai_text(b"ai x\necho y"), None);
     }
 }

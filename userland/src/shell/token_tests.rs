@@ -21,7 +21,7 @@ fn strings(line: &str) -> Vec<String> {
 fn quotes_join_and_keep_blanks() {
     assert_eq!(strings(r#"echo 'a  b'"c d"\ e '' "" x"#), ["echo", "a  bc d e", "", "", "x"]);
     assert_eq!(strings(r#""\$x \a \" \\" '\n'"#), [r#"$x \a " \"#, r"\n"]);
-    assert_eq!(strings("a\\\nb"), ["ab"]);
+    assert_eq!(strings("a\\\nb \"c\\\nd\""), ["ab", "cd"]);
 }
 
 #[test]

@@ -1,11 +1,10 @@
-//! What the kernel leaves on a new program's stack, and the program's own relocation (System V AMD64 ABI,
-//! section 3.4.1; ELF gABI, chapter 5).
+//! What the kernel leaves on a new program's stack (System V AMD64 ABI, section 3.4.1).
 
 use core::ffi::{CStr, c_char};
 
 /// Most strings accepted in each of argv and envp; Linux allows about as many as fit.
 const STRINGS_MAX: usize = 0x1_0000;
-/// Most entries accepted in the auxiliary vector and in the dynamic section.
+/// Most entries accepted in the auxiliary vector.
 const ENTRIES_MAX: usize = 256;
 
 /// Entry of the auxiliary vector: kind (`AT_*`) and value.
@@ -61,57 +60,4 @@ impl InitialStack {
 pub(crate) unsafe fn bytes_of(string: *const c_char) -> &'static [u8] {
     // SAFETY: strings of the initial stack are NUL-terminated and live until the process ends.
     unsafe { CStr::from_ptr(string) }.to_bytes()
-}
-
-/// Entry of the dynamic section, `Elf64_Dyn`.
-#[repr(C)]
-pub(crate) struct Dynamic {
-    tag: u64,
-    value: usize,
-}
-
-/// Relocation with addend, `Elf64_Rela`.
-#[repr(C)]
-struct Rela {
-    offset: usize,
-    info: u64,
-    addend: usize,
-}
-
-const DT_NULL: u64 = 0;
-const DT_RELA: u64 = 7;
-const DT_RELASZ: u64 = 8;
-/// `B + A`: the only kind that a static-PIE without imported symbols has.
-const R_X86_64_RELATIVE: u64 = 8;
-
-/// Adds `base`, where the kernel put the program, to every address in the program's data. Returns false if there
-/// is a relocation of another kind.
-///
-/// # Safety
-/// `base` and `dynamic` must be the program's own, and it may be done only once. Until it is done nothing may
-/// read data that holds addresses, so this function uses none.
-#[inline(never)]
-pub(crate) unsafe fn relocate(base: usize, dynamic: *const Dynamic) -> bool {
-    let (mut table, mut size) = (0, 0);
-    for i in 0..ENTRIES_MAX {
-        // SAFETY: the linker ends the dynamic section with DT_NULL, where this loop stops.
-        let entry = unsafe { &*dynamic.add(i) };
-        match entry.tag {
-            DT_NULL => break,
-            DT_RELA => table = base.wrapping_add(entry.value),
-            DT_RELASZ => size = entry.value,
-            _ => {}
-        }
-    }
-    for i in 0..size / size_of::<Rela>() {
-        // SAFETY: DT_RELA and DT_RELASZ describe the table that the linker wrote.
-        let rela = unsafe { &*core::ptr::with_exposed_provenance::<Rela>(table).add(i) };
-        if rela.info != R_X86_64_RELATIVE {
-            return false;
-        }
-        let place = core::ptr::with_exposed_provenance_mut::<usize>(base.wrapping_add(rela.offset));
-        // SAFETY: the linker names only words of the program's writable data, before any of it is used.
-        unsafe { place.write_unaligned(base.wrapping_add(rela.addend)) };
-    }
-    true
 }
