@@ -14,7 +14,7 @@ use header::{Header, Kind};
 /// Size of a tar block in bytes.
 pub const BLOCK: usize = 512;
 /// Most headers read from one archive, which bounds the work on a hostile one.
-pub const HEADERS_MAX: usize = 65_536;
+pub const HEADERS_MAX: usize = 16_384;
 /// Longest pax record or GNU long name accepted in bytes.
 pub const EXTENDED_MAX: usize = 16 * 1024;
 
@@ -125,10 +125,13 @@ impl<'a> Entries<'a> {
     /// The next entry with the extended headers before it; none at the end of the archive.
     fn read_entry(&mut self) -> Result<Option<Entry<'a>>, InitrdError> {
         let mut extended = Extended::default();
-        while self.headers < HEADERS_MAX {
-            self.headers += 1;
+        loop {
             let at = self.offset;
             let Some(header) = self.read_header()? else { return Ok(None) };
+            self.headers += 1;
+            if self.headers > HEADERS_MAX {
+                return Err(InitrdError::TooMany);
+            }
             match header.kind {
                 Kind::Pax => extended.read_pax(self.take(at, header.size)?, at)?,
                 Kind::PaxGlobal => {
@@ -143,7 +146,6 @@ impl<'a> Entries<'a> {
                 _ => return self.finish_entry(at, header, &extended).map(Some),
             }
         }
-        Err(InitrdError::TooMany)
     }
 
     /// Archives end with a block of zeros; some writers leave even that out.

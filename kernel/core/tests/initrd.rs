@@ -1,6 +1,6 @@
 //! Archives: written here field by field, read back, damaged.
 
-use askr_core::initrd::{BLOCK, Entry, EntryKind, InitrdError, entries};
+use askr_core::initrd::{BLOCK, EXTENDED_MAX, Entry, EntryKind, HEADERS_MAX, InitrdError, entries};
 use proptest::prelude::*;
 
 /// A header block with a right checksum.
@@ -115,6 +115,30 @@ fn the_gnu_form_and_large_numbers_are_read() {
     let read = read(&archive).unwrap();
     assert_eq!(read[0].path, &b"file"[..]);
     assert_eq!(content(&archive, &read[0]), b"abc");
+}
+
+#[test]
+fn what_a_header_leaves_out_or_says_in_vain_is_known() {
+    let archive = archive(&[
+        header(b"old-directory/", b'0', 0, |_| {}),
+        header(b"sized-directory", b'5', 1000, |_| {}),
+        pax("size", b"3"),
+        with_content(header(b"large", b'0', 0, |_| {}), b"abc"),
+        file(b"after", b"!"),
+    ]);
+    let read = read(&archive).unwrap();
+    assert_eq!((&read[0].kind, &read[1].kind), (&EntryKind::Directory, &EntryKind::Directory));
+    assert_eq!(content(&archive, &read[2]), b"abc");
+    assert_eq!(content(&archive, &read[3]), b"!");
+}
+
+#[test]
+fn the_work_on_one_archive_is_bounded() {
+    let empty = header(b"f", b'0', 0, |_| {});
+    assert_eq!(read(&empty.repeat(HEADERS_MAX)).unwrap().len(), HEADERS_MAX);
+    assert_eq!(read(&empty.repeat(HEADERS_MAX + 1)), Err(InitrdError::TooMany));
+    let long = pax("comment", &vec![b'c'; EXTENDED_MAX]);
+    assert_eq!(read(&archive(&[long, empty])), Err(InitrdError::Extended(0)));
 }
 
 #[test]

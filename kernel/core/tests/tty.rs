@@ -132,6 +132,7 @@ fn ctrl_c_discards_what_was_typed_ahead() {
 fn ctrl_d_hands_over_a_part_or_ends_the_file() {
     let mut session = typed(b"part\x04\x04after\n");
     assert_eq!(session.read().unwrap(), b"part");
+    assert_eq!(session.tty.read(&mut []), Some(0), "a read of nothing takes no end of file");
     assert_eq!(session.read().unwrap(), b"", "end of file");
     assert_eq!(session.read().unwrap(), b"after\n");
     assert_eq!(session.events, [Event::Ready; 3]);

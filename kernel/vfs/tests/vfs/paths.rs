@@ -1,9 +1,9 @@
 //! What paths lead to: links, dots, slashes, mounts, limits.
 
 use crate::common::{Tree, clock, refused, tree};
-use askr_abi::types::{O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_RDWR, O_WRONLY};
+use askr_abi::types::{O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY};
 use askr_core::path::{is_within, normalize_lexical};
-use askr_vfs::{Errno, FixedDir, Kind, LINKS_MAX, MOUNTS_MAX, RamFs};
+use askr_vfs::{Errno, FixedDir, Kind, LINKS_MAX, MOUNTS_MAX, RamFs, Vnode};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -105,6 +105,10 @@ fn open_follows_its_flags() {
     assert_eq!(tree.open("/home/f", O_RDONLY).unwrap().path(), b"/home/me/file");
     tree.write("/dangling", b"made").unwrap();
     assert_eq!(tree.read("/nowhere").unwrap(), b"made");
+    tree.open("/nowhere", O_RDONLY | O_TRUNC).unwrap();
+    assert_eq!(tree.read("/nowhere").unwrap(), b"made", "only who may write may cut");
+    tree.open("/nowhere", O_WRONLY | O_TRUNC).unwrap();
+    assert_eq!(tree.read("/nowhere").unwrap(), b"");
 }
 
 #[test]
@@ -182,6 +186,17 @@ fn a_fixed_directory_gives_its_entries_and_takes_none() {
     assert_eq!(tree.node("/etc").metadata().unwrap().kind, Kind::Directory);
 }
 
+#[test]
+fn what_no_rename_can_do_is_refused_whatever_the_file_system_says() {
+    let tree = home();
+    let inner: Arc<dyn Vnode> = Arc::new(FixedDir::new(4, 2, Vec::new()));
+    let outer = FixedDir::new(4, 1, vec![("inner", inner)]);
+    tree.vfs.mount(b"/etc", "devfs", Arc::new(outer)).unwrap();
+    refused(tree.rename("/etc/inner", "/etc/inner/x"), Errno::EINVAL);
+    refused(tree.rename("/etc/inner", "/x"), Errno::EXDEV);
+    refused(tree.rename("/etc/inner", "/etc/x"), Errno::EROFS);
+}
+
 proptest! {
     #[test]
     fn a_canonical_path_leads_to_the_same_node_by_its_letters(
@@ -193,7 +208,7 @@ proptest! {
             prop_assert_eq!(&normalize_lexical(&target.path), &target.path);
             prop_assert!(!is_within(&target.path, b"/h"), "a link is never part of it");
             let again = tree.vfs.locate(b"/", &target.path, false).unwrap();
-            let ino = |node: Option<Arc<dyn askr_vfs::Vnode>>| node.map(|node| node.metadata().unwrap().ino);
+            let ino = |node: Option<Arc<dyn Vnode>>| node.map(|node| node.metadata().unwrap().ino);
             prop_assert_eq!(ino(again.node), ino(target.node));
             prop_assert_eq!(again.path, target.path);
         }

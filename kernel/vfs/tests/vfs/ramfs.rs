@@ -78,6 +78,7 @@ fn rename_replaces_as_one_step_or_refuses() {
     }
     tree.write("/f", b"f").unwrap();
     tree.write("/g", b"g").unwrap();
+    let before = tree.fs.usage();
     refused(tree.rename("/a", "/a/b/c/new"), Errno::EINVAL);
     refused(tree.node("/").rename(b"a", &*tree.node("/a/b"), b"x"), Errno::EINVAL);
     refused(tree.rename("/e", "/f"), Errno::ENOTDIR);
@@ -86,7 +87,11 @@ fn rename_replaces_as_one_step_or_refuses() {
     refused(tree.rename("/none", "/x"), Errno::ENOENT);
     refused(tree.rename("/f", "/x/"), Errno::ENOTDIR);
     refused(tree.rename("/e/.", "/x"), Errno::EBUSY);
-    tree.rename("/f", "/f").unwrap();
+    for same in ["/f", "/a"] {
+        tree.rename(same, same).unwrap();
+        assert_eq!(tree.node(same).metadata().unwrap().nlink, 1);
+    }
+    assert_eq!(tree.fs.usage(), before);
     let old = tree.open("/g", O_RDWR).unwrap();
     tree.rename("/f", "/g").unwrap();
     assert_eq!(tree.read("/g").unwrap(), b"f");
@@ -96,6 +101,7 @@ fn rename_replaces_as_one_step_or_refuses() {
     tree.rename("/e", "/a/moved/").unwrap();
     assert_eq!(tree.canonical("/", "/a/moved/c/..", true).unwrap(), "/a/moved");
     refused(tree.rename("/a", "/a/moved/c/a"), Errno::EINVAL);
+    refused(tree.node("/").rename(b"a", &*tree.node("/a/moved/c"), b"x"), Errno::EINVAL);
 }
 
 #[test]
