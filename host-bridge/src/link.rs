@@ -290,3 +290,59 @@ impl FrameWriter {
         self.inner.flush()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_that_the_guest_does_not_take_is_given_up_in_time() {
+        let (ours, _guest) = UnixStream::pair().unwrap();
+        let mut writer = FrameWriter { inner: Stream::try_from(ours).unwrap().writer };
+        let more_than_any_buffer = vec![1; 64 << 20];
+        let begin = Instant::now();
+        let error = writer.write(&more_than_any_buffer).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert!(begin.elapsed() >= WRITE_DEADLINE, "{:?}", begin.elapsed());
+        assert!(begin.elapsed() < 10 * WRITE_DEADLINE, "{:?}", begin.elapsed());
+    }
+
+    #[test]
+    fn a_link_that_is_dropped_lets_go_of_a_silent_guest() {
+        let (ours, mut guest) = UnixStream::pair().unwrap();
+        let mut once = Some(ours);
+        let connect = Box::new(move || Stream::try_from(once.take().ok_or(io::ErrorKind::NotFound)?));
+        let (sender, receiver) = mpsc::channel();
+        let link = Link::start(connect, move |event| {
+            sender.send(event).map_or(Delivery::Full, |()| Delivery::Taken)
+        });
+        assert!(matches!(receiver.recv().unwrap(), LinkEvent::Up(_)));
+        drop(link);
+        assert_eq!(guest.read(&mut [0]).unwrap(), 0);
+    }
+
+    #[test]
+    fn a_taker_without_room_loses_frames_and_does_not_stop_the_reading() {
+        let (ours, mut guest) = UnixStream::pair().unwrap();
+        let mut once = Some(ours);
+        let connect = Box::new(move || Stream::try_from(once.take().ok_or(io::ErrorKind::NotFound)?));
+        let link = Link::start(connect, |event| match event {
+            LinkEvent::Frame(_) => Delivery::Full,
+            _ => Delivery::Taken,
+        })
+        .unwrap();
+        let frame = Frame { kind: FrameType::Event, seq: 1, code: 1, session: None, payload: &[7; 1000] };
+        let mut bytes = [0; askr_wire::FRAME_MAX];
+        let len = askr_wire::encode(&frame, &mut bytes).unwrap();
+        // Far more than the socket holds: this would block for ever if the link waited for its taker.
+        for _ in 0..2000 {
+            guest.write_all(&bytes[..len]).unwrap();
+        }
+        drop(guest);
+        let give_up = Instant::now() + Duration::from_secs(20);
+        while link.counters().frames_dropped.load(Ordering::Relaxed) < 2000 {
+            assert!(Instant::now() < give_up);
+            thread::yield_now();
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! A guest without a machine: the kernel's router over one end of a socket pair, with files in a map and faults
+//! on the line at will.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use askr_agentbus::{Ask, AskOutcome, AskPoll, Config, Effect, Event, Nanos, Request, Router, Ticket};
+use askr_wire::message::{
+    DirEntry, FileType, LIST_ENTRIES_MAX, ProcessEntry, ProcessState, ReadReply, StatReply, WriteMode,
+    WriteReply,
+};
+use askr_wire::status::Status;
+use askr_wire::{Deframer, FRAME_MAX, FrameType, ListWriter, Message, SESSION_PAYLOAD_MAX, code};
+use host_bridge::link::{Connect, OwnedFrame, Stream};
+
+/// Longest that a test waits for anything.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What happens to a frame on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Arrives,
+    Lost,
+    Doubled,
+}
+
+/// Decides the fate of each frame, in either direction.
+pub(crate) type Line = Box<dyn FnMut(&OwnedFrame) -> Fate + Send>;
+
+/// A file, or a directory without content.
+pub(crate) type Node = Option<Vec<u8>>;
+
+/// The guest; clones are the same guest.
+#[derive(Clone)]
+pub(crate) struct Guest {
+    shared: Arc<(Mutex<State>, Condvar)>,
+}
+
+pub(crate) struct State {
+    router: Router<Waiter>,
+    started: Instant,
+    /// Canonical absolute paths.
+    pub(crate) files: BTreeMap<Vec<u8>, Node>,
+    pub(crate) line: Line,
+    /// Requests that were carried out, in order.
+    pub(crate) done: Vec<String>,
+    /// Reads nothing more for now.
+    pub(crate) deaf: bool,
+    /// Takes connections.
+    pub(crate) powered: bool,
+    port: Option<UnixStream>,
+    next_waiter: Waiter,
+    woken: Vec<Waiter>,
+}
+
+type Waiter = u32;
+
+impl Guest {
+    /// A guest that has booted for the first time, with a few files.
+    pub(crate) fn new() -> Self {
+        let files = [
+            (&b"/"[..], None),
+            (b"/proc", None),
+            (b"/proc/version", Some(b"Askr 0.1.0\n".to_vec())),
+            (b"/tmp", None),
+        ];
+        let state = State {
+            router: Router::new(Config::new([1; 16], "0.1.0")),
+            started: Instant::now(),
+            files: files.map(|(path, node)| (path.to_vec(), node)).into(),
+            line: Box::new(|_| Fate::Arrives),
+            done: Vec::new(),
+            deaf: false,
+            powered: true,
+            port: None,
+            next_waiter: 0,
+            woken: Vec::new(),
+        };
+        let guest = Self { shared: Arc::new((Mutex::new(state), Condvar::new())) };
+        let clock = Arc::downgrade(&guest.shared);
+        // Ends with the guest: tells the router the time a hundred times a second, as the kernel's tick does.
+        thread::spawn(move || {
+            while let Some(shared) = clock.upgrade() {
+                let guest = Self { shared };
+                guest.lock().tick();
+                guest.shared.1.notify_all();
+                drop(guest);
+                thread::sleep(Duration::from_millis(10));
+            }
+        });
+        guest
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        self.shared.0.lock().unwrap()
+    }
+
+    /// What the hub connects with.
+    pub(crate) fn connect(&self) -> Connect {
+        let guest = self.clone();
+        Box::new(move || guest.plug_in())
+    }
+
+    fn plug_in(&self) -> io::Result<Stream> {
+        let mut state = self.lock();
+        if !state.powered {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        let (host, port) = UnixStream::pair()?;
+        state.port = Some(port.try_clone()?);
+        let guest = self.clone();
+        thread::spawn(move || guest.receive(port));
+        Stream::try_from(host)
+    }
+
+    fn receive(&self, mut port: UnixStream) {
+        let (mut deframer, mut buffer) = (Deframer::new(), [0; 4096]);
+        while let Ok(count @ 1..) = port.read(&mut buffer) {
+            let mut state = self.lock();
+            while state.deaf {
+                state = self.shared.1.wait(state).unwrap();
+            }
+            for &byte in &buffer[..count] {
+                match deframer.push(byte) {
+                    None => {}
+                    Some(Err(error)) => state.router.on_frame_error(error),
+                    Some(Ok(frame)) => {
+                        let copies = state.copies(&OwnedFrame::from(&frame));
+                        (0..copies).for_each(|_| state.take(&frame));
+                    }
+                }
+            }
+            state.transmit();
+            self.shared.1.notify_all();
+        }
+    }
+
+    /// Ends the connection, as QEMU does when it ends; the hub connects again.
+    pub(crate) fn unplug(&self) {
+        if let Some(port) = self.lock().port.take() {
+            port.shutdown(Shutdown::Both).unwrap();
+        }
+    }
+
+    /// Reads again.
+    pub(crate) fn hear(&self) {
+        self.lock().deaf = false;
+        self.shared.1.notify_all();
+    }
+
+    /// Boots again without ending the connection: a new boot id, nothing remembered.
+    pub(crate) fn reboot(&self, boot: u8) {
+        self.lock().router = Router::new(Config::new([boot; 16], "0.1.0"));
+    }
+
+    /// Puts bytes on the line to the host.
+    pub(crate) fn babble(&self, bytes: &[u8]) {
+        self.lock().port.as_mut().unwrap().write_all(bytes).unwrap();
+    }
+
+    pub(crate) fn event(&self, code: u16, pid: u32, name: &[u8]) {
+        let mut state = self.lock();
+        let (now, event) = (state.now(), event(code, pid, name));
+        state.router.event(now, event);
+        state.transmit();
+    }
+
+    /// A program asks; once somebody is attached.
+    pub(crate) fn ask(&self, code: u16, question: &[u8], timeout: Duration) -> Asked {
+        let mut state = self.lock();
+        let give_up = Instant::now() + PATIENCE;
+        while !state.router.is_attached(state.now()) {
+            assert!(Instant::now() < give_up, "nobody attached");
+            state = self.shared.1.wait_timeout(state, PATIENCE).unwrap().0;
+        }
+        let now = state.now();
+        state.next_waiter += 1;
+        let waiter = state.next_waiter;
+        let deadline = now + u64::try_from(timeout.as_nanos()).unwrap();
+        let ask = Ask { code, question, deadline, pid: 7, program: b"/bin/ask" };
+        let ticket = state.router.ask(now, &ask, waiter).unwrap();
+        state.transmit();
+        Asked { guest: self.clone(), ticket, waiter }
+    }
+
+    /// Waits until `holds` is true of the guest.
+    pub(crate) fn wait_for(&self, what: &str, holds: impl Fn(&State) -> bool) {
+        let mut state = self.lock();
+        let give_up = Instant::now() + PATIENCE;
+        while !holds(&state) {
+            assert!(Instant::now() < give_up, "waited in vain: {what}");
+            state = self.shared.1.wait_timeout(state, PATIENCE).unwrap().0;
+        }
+    }
+}
+
+fn event(code: u16, pid: u32, name: &[u8]) -> Event<'_> {
+    match code {
+        code::EVENT_SPAWN => Event::Spawn { pid, parent: 1, name },
+        code::EVENT_EXIT => Event::Exit { pid, code: 3, name },
+        _ => Event::Fault { pid, vector: 14, name },
+    }
+}
+
+/// An ask of a program that waits.
+pub(crate) struct Asked {
+    guest: Guest,
+    ticket: Ticket,
+    waiter: Waiter,
+}
+
+impl Asked {
+    /// Waits for its outcome and the answer.
+    pub(crate) fn outcome(self) -> (AskOutcome, Vec<u8>) {
+        self.guest.wait_for("the outcome of an ask", |state| state.woken.contains(&self.waiter));
+        let mut answer = vec![0; SESSION_PAYLOAD_MAX];
+        match self.guest.lock().router.take(self.ticket, &mut answer) {
+            AskPoll::Done(outcome @ AskOutcome::Answered { len, .. }) => (outcome, answer[..len].to_vec()),
+            AskPoll::Done(outcome) => (outcome, Vec::new()),
+            other => panic!("woken without an outcome: {other:?}"),
+        }
+    }
+
+    /// Whether it is still waiting.
+    pub(crate) fn is_pending(&self) -> bool {
+        !self.guest.lock().woken.contains(&self.waiter)
+    }
+}
+
+impl State {
+    fn now(&self) -> Nanos {
+        u64::try_from(self.started.elapsed().as_nanos()).unwrap()
+    }
+
+    pub(crate) fn counter(&self, counter: askr_agentbus::Counter) -> u64 {
+        self.router.stats().get(counter)
+    }
+
+    fn tick(&mut self) {
+        let now = self.now();
+        while let Some(waiter) = self.router.tick(now) {
+            self.woken.push(waiter);
+        }
+        self.transmit();
+    }
+
+    fn copies(&mut self, frame: &OwnedFrame) -> usize {
+        match (self.line)(frame) {
+            Fate::Arrives => 1,
+            Fate::Lost => 0,
+            Fate::Doubled => 2,
+        }
+    }
+
+    fn take(&mut self, frame: &askr_wire::Frame<'_>) {
+        match self.router.on_frame(self.now(), frame) {
+            Effect::None => {}
+            Effect::Wake(waiter) => self.woken.push(waiter),
+            Effect::Control(control) => {
+                let result = self.carry_out(&control.request, control.body_max);
+                self.router.respond(control.token, result.as_deref().map_err(|status| *status));
+            }
+        }
+    }
+
+    fn transmit(&mut self) {
+        let mut frame = [0; FRAME_MAX];
+        while let Some(len) = self.router.next_frame(self.now(), &mut frame) {
+            let mut deframer = Deframer::new();
+            let sent = frame[..len]
+                .iter()
+                .find_map(|&byte| deframer.push(byte).map(|frame| OwnedFrame::from(&frame.unwrap())));
+            for _ in 0..self.copies(&sent.unwrap()) {
+                // With nobody plugged in bytes vanish, as on the real line.
+                let _ = self.port.as_mut().map(|port| port.write_all(&frame[..len]));
+            }
+        }
+    }
+
+    fn carry_out(&mut self, request: &Request<'_>, room: usize) -> Result<Vec<u8>, Status> {
+        let mut body = vec![0; room];
+        let len = match *request {
+            Request::Stat { path } => self.stat(path)?.encode(&mut body),
+            Request::List { start, path } => Ok(self.list(start, path, &mut body)?),
+            Request::Read { offset, len, path } => {
+                let data = self.files.get(path).ok_or(Status::NoEnt)?.as_ref().ok_or(Status::IsDir)?;
+                let rest = data.get(usize::try_from(offset).unwrap()..).unwrap_or_default();
+                let len = rest.len().min(len as usize).min(room - ReadReply::HEAD_LEN);
+                ReadReply { data: &rest[..len] }.encode(&mut body)
+            }
+            Request::Write { mode, path, data } => {
+                self.done.push(format!("{mode:?} {} {}", path.escape_ascii(), data.len()));
+                let file = self.files.entry(path.to_vec()).or_insert_with(|| Some(Vec::new()));
+                let file = file.as_mut().ok_or(Status::IsDir)?;
+                if mode == WriteMode::Replace {
+                    file.clear();
+                }
+                file.extend_from_slice(data);
+                WriteReply { written: u32::try_from(data.len()).unwrap() }.encode(&mut body)
+            }
+            Request::Mkdir { path } => {
+                self.done.push(format!("mkdir {}", path.escape_ascii()));
+                if self.files.contains_key(path) {
+                    return Err(Status::Exist);
+                }
+                self.files.insert(path.to_vec(), None);
+                Ok(0)
+            }
+            Request::Remove { path } => {
+                self.done.push(format!("remove {}", path.escape_ascii()));
+                self.files.remove(path).map(|_| Ok(0)).ok_or(Status::NoEnt)?
+            }
+            Request::Ps { start } => Ok(processes(start, &mut body)?),
+        };
+        body.truncate(len.map_err(|_| Status::MsgSize)?);
+        Ok(body)
+    }
+
+    fn stat(&self, path: &[u8]) -> Result<StatReply, Status> {
+        let node = self.files.get(path).ok_or(Status::NoEnt)?;
+        let (file_type, size) = match node {
+            Some(data) => (FileType::File, data.len() as u64),
+            None => (FileType::Directory, 0),
+        };
+        Ok(StatReply { file_type, mode: 0o755, uid: 1, gid: 2, size, mtime: 3, atime: 4, ctime: 5 })
+    }
+
+    fn list(&self, start: u32, path: &[u8], body: &mut [u8]) -> Result<usize, Status> {
+        self.files.get(path).ok_or(Status::NoEnt)?.is_none().then_some(()).ok_or(Status::NotDir)?;
+        let prefix = if path == b"/" { path.to_vec() } else { [path, b"/"].concat() };
+        let inside = self.files.iter().filter_map(|(path, node)| {
+            let name = path.strip_prefix(&prefix[..])?;
+            (!name.is_empty() && !name.contains(&b'/')).then_some((name, node))
+        });
+        let mut list = ListWriter::new(body).map_err(|_| Status::MsgSize)?;
+        for (name, node) in inside.skip(start as usize).take(LIST_ENTRIES_MAX) {
+            let file_type = if node.is_some() { FileType::File } else { FileType::Directory };
+            let size = node.as_ref().map_or(0, |data| data.len() as u64);
+            list.push(&DirEntry { file_type, size, name }).map_err(|_| Status::MsgSize)?;
+        }
+        Ok(list.finish())
+    }
+}
+
+fn processes(start: u32, body: &mut [u8]) -> Result<usize, Status> {
+    let all = [
+        ProcessEntry { pid: 1, tid: 1, state: ProcessState::Blocked, is_user: true, name: b"init" },
+        ProcessEntry { pid: 2, tid: 2, state: ProcessState::Running, is_user: false, name: b"bus" },
+    ];
+    let mut list = ListWriter::new(body).map_err(|_| Status::MsgSize)?;
+    for process in all.iter().skip(start as usize) {
+        list.push(process).map_err(|_| Status::MsgSize)?;
+    }
+    Ok(list.finish())
+}
+
+/// Whether the frame is a response; those are what an unlucky line loses.
+pub(crate) fn is_response(frame: &OwnedFrame) -> bool {
+    frame.kind == FrameType::Response
+}

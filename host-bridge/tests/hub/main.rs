@@ -1,0 +1,9 @@
+//! The hub from the byte stream to the clients' socket, against the kernel's own router in memory.
+
+mod asks;
+mod bench;
+mod clients;
+mod faults;
+mod files;
+mod guest;
+mod program;

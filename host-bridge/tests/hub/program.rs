@@ -1,0 +1,109 @@
+//! The program `askr-bridge`, as people and scripts use it.
+
+use askr_wire::code::DECISION_GENERIC;
+use assert_cmd::Command;
+use serde_json::{Value, json};
+
+use crate::bench::Bench;
+use crate::guest::PATIENCE;
+
+fn bridge(bench: &Bench, words: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("askr-bridge").unwrap();
+    command.env("ASKR_SOCKET", &bench.socket).args(words).timeout(PATIENCE);
+    command
+}
+
+fn stdout_json(bench: &Bench, words: &[&str]) -> Value {
+    let output = bridge(bench, words).assert().success().get_output().stdout.clone();
+    serde_json::from_slice(&output).unwrap()
+}
+
+#[test]
+fn call_reads_files_byte_for_byte() {
+    let bench = Bench::new();
+    bridge(&bench, &["call", "fs.read", "path=/proc/version"])
+        .assert()
+        .success()
+        .stdout("Askr 0.1.0\n")
+        .stderr("");
+    bench.guest.lock().files.insert(b"/tmp/x".to_vec(), Some(b"\xff\0\r\n".to_vec()));
+    bridge(&bench, &["call", "fs.read", "path=/tmp/x"]).assert().success().stdout(&b"\xff\0\r\n"[..]);
+    let reply = stdout_json(&bench, &["call", "--json", "fs.read", "path=/proc/version", "length=4"]);
+    assert_eq!((&reply["ok"]["content"], &reply["boot"]), (&json!("Askr"), &json!("01".repeat(16))));
+}
+
+#[test]
+fn call_answers_an_ask() {
+    let bench = Bench::new();
+    let asked = bench.guest.ask(DECISION_GENERIC, b"may I?", PATIENCE);
+    let asks = stdout_json(&bench, &["call", "asks.wait"]);
+    assert_eq!(asks["asks"][0]["question"], "may I?");
+    let name = format!("ask={}", asks["asks"][0]["ask"].as_str().unwrap());
+    let verdict = stdout_json(&bench, &["call", "ask.answer", &name, "answer=42"]);
+    assert_eq!(verdict, json!({ "verdict": "accepted" }));
+    assert_eq!(asked.outcome().1, b"42");
+    let late = bridge(&bench, &["call", "ask.answer", &name, "answer=43"]).assert().code(1);
+    assert!(String::from_utf8_lossy(&late.get_output().stderr).starts_with("askr-bridge: late: "));
+}
+
+#[test]
+fn call_reports_errors_on_one_line() {
+    let bench = Bench::new();
+    let missing = bridge(&bench, &["call", "fs.read", "path=/nothing"]).assert().code(1).stdout("");
+    let text = String::from_utf8(missing.get_output().stderr.clone()).unwrap();
+    assert!(text.starts_with("askr-bridge: ENOENT: /nothing: "), "{text}");
+    assert_eq!(text.lines().count(), 1);
+    bridge(&bench, &["call", "fs.read", "nonsense"]).assert().code(1);
+    bridge(&bench, &["call"]).assert().code(2);
+    bridge(&bench, &[]).assert().code(2);
+}
+
+#[test]
+fn without_a_hub_it_says_what_to_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let nowhere = folder.path().join("agent.sock");
+    for command in ["call status", "json"] {
+        let mut bridge = Command::cargo_bin("askr-bridge").unwrap();
+        let output =
+            bridge.arg("--socket").arg(&nowhere).args(command.split(' ')).timeout(PATIENCE).assert().code(1);
+        let text = String::from_utf8(output.get_output().stderr.clone()).unwrap();
+        assert!(text.contains("no hub is running") && text.contains("cargo run"), "{text}");
+        assert_eq!(text.lines().count(), 1);
+    }
+}
+
+#[test]
+fn json_copies_lines_and_ends_with_the_last_reply() {
+    let bench = Bench::new();
+    let input = b"{\"id\":1,\"op\":\"asks.wait\",\"wait_ms\":200}\n\nnonsense\n{\"id\":2,\"op\":\"subscribe\"}\n{\"id\":3,\"op\":\"ping\"}";
+    let output =
+        bridge(&bench, &["json"]).write_stdin(&input[..]).assert().success().get_output().stdout.clone();
+    let replies: Vec<Value> =
+        String::from_utf8(output).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut ids: Vec<_> = replies.iter().map(|reply| reply["id"].to_string()).collect();
+    ids.sort();
+    assert_eq!(ids, ["1", "2", "3", "null"]);
+}
+
+#[test]
+fn help_shows_the_words_that_work() {
+    let bench = Bench::new();
+    let help = bridge(&bench, &["--help"]).assert().success().get_output().stdout.clone();
+    let help = String::from_utf8(help).unwrap();
+    assert!(help.contains("askr-bridge call fs.read path=/proc/version"), "{help}");
+    assert!(help.contains("askr-bridge call asks.wait"), "{help}");
+}
+
+#[test]
+fn the_hub_is_found_beside_the_program() {
+    let bench = Bench::new();
+    let target = tempfile::tempdir().unwrap();
+    let program = target.path().join("debug/askr-bridge");
+    std::fs::create_dir_all(program.parent().unwrap()).unwrap();
+    std::fs::create_dir(target.path().join("askr")).unwrap();
+    std::fs::copy(assert_cmd::cargo::cargo_bin("askr-bridge"), &program).unwrap();
+    std::os::unix::fs::symlink(&bench.socket, target.path().join("askr/agent.sock")).unwrap();
+    let mut command = Command::new(&program);
+    command.env_remove("ASKR_SOCKET").args(["call", "fs.read", "path=/proc/version"]).timeout(PATIENCE);
+    command.assert().success().stdout("Askr 0.1.0\n");
+}
