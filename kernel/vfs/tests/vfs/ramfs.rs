@@ -105,6 +105,18 @@ fn rename_replaces_as_one_step_or_refuses() {
 }
 
 #[test]
+fn a_moved_directory_knows_where_it_is() {
+    let tree = tree();
+    for dir in ["/a", "/a/b", "/c"] {
+        tree.mkdir(dir).unwrap();
+    }
+    tree.rename("/a/b", "/c/b").unwrap();
+    tree.rename("/a", "/c/b/a").unwrap();
+    refused(tree.node("/").rename(b"c", &*tree.node("/c/b/a"), b"x"), Errno::EINVAL);
+    assert_eq!(tree.list("/c/b").unwrap(), ["a"]);
+}
+
+#[test]
 fn a_removed_directory_takes_nothing_more() {
     let tree = tree();
     tree.mkdir("/d").unwrap();
