@@ -57,7 +57,7 @@ counters! {
     AnswersUnknown = "answers_unknown", "Answers to asks that never were.";
     Events = "events", "Events since boot.";
     EventsLost = "events_lost", "Events queued and never sent.";
-    LinkStalls = "link_stalls", "Times the transmitter stood still too long; noted by the driver.";
+    LinkStalls = "link_stalls", "Times the transmitter stood still too long.";
     RxOverruns = "rx_overruns", "Bytes lost on reception; noted by the driver.";
     RxLineErrors = "rx_line_errors", "Bytes received with a parity, framing or break error; noted by the driver.";
 }

@@ -61,3 +61,16 @@ fn events_are_sent_while_somebody_is_attached_and_the_oldest_go_when_there_are_t
     assert_eq!((bus.next(), bus.count(Counter::EventsLost)), (None, 4));
     assert_eq!(bus.count(Counter::Events), EVENTS_MAX as u64 + 5);
 }
+
+#[test]
+fn after_a_stall_all_asks_that_wait_are_sent_again() {
+    let mut bus = Bus::in_session();
+    let over = bus.ask(1);
+    let _waiting = bus.ask(2);
+    assert_eq!(bus.drain().len(), 2);
+    bus.router.forget(over);
+    bus.router.on_stall();
+    let again = bus.only();
+    assert_eq!((again.kind, again.seq), (FrameType::DecisionReq, 0x8000_0001));
+    assert_eq!(bus.count(Counter::LinkStalls), 1);
+}
