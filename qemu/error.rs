@@ -105,15 +105,12 @@ pub struct Transcript(pub(crate) Option<String>);
 impl fmt::Display for Transcript {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(text) = &self.0 else { return Ok(()) };
-        f.write_str("; the console showed:\n")?;
+        f.write_str("; the console showed:")?;
         if text.is_empty() {
-            return f.write_str("    (nothing)");
+            return f.write_str(" nothing");
         }
-        for line in text.lines() {
-            // Control characters of the guest must not reach the terminal of whoever reads the report.
-            writeln!(f, "    | {}", printable(line))?;
-        }
-        Ok(())
+        // Control characters of the guest must not reach the terminal of whoever reads the report.
+        text.lines().try_for_each(|line| write!(f, "\n    | {}", printable(line)))
     }
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what building and running Askr needs, if anything is missing:
 #   - the Rust toolchain that rust-toolchain.toml names, from rustup or from Debian's packages
-#   - QEMU, a linker, and setpriv
+#   - QEMU, a linker, setpriv, and certificates for cargo's downloads
 # It says what it does before it does it, and needs root only to install packages. With nothing missing it takes
 # a fraction of a second.
 #
@@ -111,6 +111,8 @@ missing_tools() {
     have setpriv || printf 'util-linux '
     have cc || printf 'gcc '
     [ -e /usr/include/stdlib.h ] || printf 'libc6-dev '
+    # cargo fetches over TLS; a minimal Debian has no certificates.
+    if have apt-get && [ ! -e /etc/ssl/certs/ca-certificates.crt ]; then printf 'ca-certificates '; fi
 }
 
 install_tools() {

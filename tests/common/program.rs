@@ -1,0 +1,48 @@
+//! Programs for the guest, compiled by the test with the C compiler that Rust links with.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use askr::ExtraFile;
+
+/// Where the sources are.
+const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs");
+
+/// How a program is linked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Link {
+    /// ET_EXEC.
+    Static,
+    /// ET_DYN without an interpreter.
+    StaticPie,
+    /// Against the host's C library, with an interpreter.
+    Dynamic,
+    /// ET_EXEC with one segment that is writable and executable.
+    WritableCode,
+    /// ET_EXEC at this address.
+    At(&'static str),
+}
+
+/// Compiles `tests/programs/SOURCE.c` to a file of this name.
+pub(crate) fn compiled(source: &str, name: &str, link: Link) -> PathBuf {
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let mut cc = Command::new("cc");
+    cc.args(["-O1", "-Wall", "-Wextra", "-Werror", "-fno-stack-protector", "-I", SOURCES]);
+    let alone = ["-static", "-nostdlib", "-ffreestanding", "-mno-red-zone"];
+    match link {
+        Link::Static => cc.args(alone),
+        Link::StaticPie => cc.args(["-static-pie", "-fPIE", "-nostdlib", "-ffreestanding"]),
+        Link::Dynamic => cc.args(["-DHOSTED", "-pie", "-fPIE"]),
+        Link::WritableCode => cc.args(alone).arg("-Wl,-N,--no-warn-rwx-segments"),
+        Link::At(address) => cc.args(alone).arg(format!("-Wl,-Ttext-segment={address}")),
+    };
+    let output =
+        cc.arg("-o").arg(&out).arg(format!("{SOURCES}/{source}.c")).output().expect("a C compiler, `cc`");
+    assert!(output.status.success(), "{source}.c: {}", String::from_utf8_lossy(&output.stderr));
+    out
+}
+
+/// `tests/programs/NAME.c` as `/bin/NAME`.
+pub(crate) fn program(name: &str) -> ExtraFile {
+    ExtraFile { host: compiled(name, name, Link::Static), guest: format!("/bin/{name}") }
+}

@@ -1,0 +1,201 @@
+//! What programs do stays with them: crashes, bad files, bad pointers, registers, the processor.
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use askr::{ExtraFile, Machine};
+use common::{Link, Shared, compiled, number_after, program};
+
+static GUEST: Shared = Shared::new(machine);
+
+fn machine() -> Machine {
+    let greet = compiled("greet", "greet", Link::Static);
+    let cut = fs::read(&greet).unwrap();
+    let files = [
+        ("greet", greet),
+        ("greet-pie", compiled("greet", "greet-pie", Link::StaticPie)),
+        ("dynamic", compiled("libc", "dynamic", Link::Dynamic)),
+        ("writable", compiled("greet", "writable", Link::WritableCode)),
+        ("high", compiled("unknown", "high", Link::At("0x7ffffffff000"))),
+        ("low", compiled("unknown", "low", Link::At("0x1000"))),
+        ("cut", file("cut", &cut[..cut.len() / 4], 0o755)),
+        ("head", file("head", &cut[..40], 0o755)),
+        ("empty", file("empty", b"", 0o755)),
+        ("text", file("text", b"#!/bin/sh\necho no\n", 0o755)),
+        ("plain", file("plain", &cut, 0o644)),
+    ];
+    let own = ["pointers", "unknown", "hazard"].map(program);
+    let files = files.map(|(name, host)| ExtraFile { host, guest: format!("/bin/{name}") });
+    files.into_iter().chain(own).fold(Machine::new(), Machine::with)
+}
+
+fn file(name: &str, content: &[u8], mode: u32) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::write(&path, content).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+    path
+}
+
+/// Frames of memory that are free, in KiB.
+fn free_memory(askr: &mut common::Askr) -> u64 {
+    number_after(&askr.run("cat /proc/meminfo"), "MemFree:")
+}
+
+#[test]
+fn every_kind_of_crash_ends_with_its_signal_and_the_rest_lives() {
+    let mut askr = GUEST.take();
+    let spinner = number_after(&askr.run("spin &"), "] ");
+    for (kind, signal, report) in [
+        ("null", 11, "page fault\r\n  write to 0x0: not allowed"),
+        ("kernel", 11, "page fault\r\n  read of 0xffffffff80200000: not allowed"),
+        ("jump", 11, "page fault\r\n  execution at 0x10: not allowed"),
+        ("exec", 11, "page fault\r\n  execution at 0x7ff"),
+        ("text", 11, "page fault\r\n  write to 0x"),
+        ("stack", 11, "page fault\r\n  write to 0x7ff"),
+        ("ud", 4, "invalid instruction"),
+        ("div", 8, "division error"),
+        ("gp", 11, "general protection fault"),
+        ("hlt", 11, "general protection fault"),
+        ("int3", 5, "breakpoint"),
+    ] {
+        let shown = askr.run(&format!("crash {kind}"));
+        assert!(shown.contains(&format!("ended by signal {signal}: {report}")), "{kind}: {shown}");
+        assert!(shown.contains(&format!("\ncrash: killed by signal {signal} (")), "{kind}: {shown}");
+    }
+    let panic = askr.run("crash panic; echo $?");
+    assert!(panic.contains("crash: panicked at ") && panic.ends_with("101\r\n"), "{panic}");
+    assert!(askr.run("ps").contains(" spin\r\n"), "a neighbour died too");
+    askr.run(&format!("kill {spinner}; wait"));
+}
+
+#[test]
+fn crashed_programs_give_everything_back() {
+    let mut askr = GUEST.take();
+    let again = "crash null; crash stack; crash exec; greet; high; cut";
+    askr.run(again);
+    let before = free_memory(&mut askr);
+    for _ in 0..5 {
+        askr.run(again);
+    }
+    // One overflown stack alone is 8 MiB.
+    let after = free_memory(&mut askr);
+    assert!(after + 256 >= before, "{} KiB are gone", before - after);
+}
+
+#[test]
+fn static_programs_run_wherever_they_are_linked() {
+    let mut askr = GUEST.take();
+    for name in ["greet", "greet-pie"] {
+        assert_eq!(askr.run(&format!("{name} a last")), "loaded well, argc 3, last last\r\n", "{name}");
+        assert_eq!(askr.status(), 42);
+    }
+}
+
+#[test]
+fn a_file_that_is_no_program_for_here_is_refused_with_the_reason() {
+    let mut askr = GUEST.take();
+    let before = askr.run("ps");
+    for (name, reason, errno) in [
+        ("dynamic", "needs a dynamic linker: link it with -static", "exec format error"),
+        ("writable", "writable and executable", "exec format error"),
+        ("high", "lies outside the space of programs", "out of memory"),
+        ("low", "lies outside the space of programs", "out of memory"),
+        ("cut", "the file ends inside the segment at 0x", "exec format error"),
+        ("head", "ELF header cut off", "exec format error"),
+        ("empty", "not an ELF file", "exec format error"),
+        ("text", "not an ELF file", "exec format error"),
+        ("plain", "", "permission denied"),
+    ] {
+        let shown = askr.run(name);
+        assert!(shown.contains(reason), "{name}: {shown}");
+        assert!(shown.ends_with(&format!("sh: {name}: {errno}\r\n")), "{name}: {shown}");
+        assert_eq!(askr.status(), 126, "{name}");
+    }
+    assert_eq!(askr.run("ps").lines().count(), before.lines().count());
+    assert_eq!(askr.run("/etc/motd"), "sh: /etc/motd: permission denied\r\n");
+    assert_eq!(askr.run("/bin"), "sh: /bin: permission denied\r\n");
+}
+
+#[test]
+fn bad_pointers_are_refused_and_harm_nothing() {
+    let mut askr = GUEST.take();
+    assert_eq!(askr.run("pointers"), "all pointers were refused\r\n");
+}
+
+#[test]
+fn calls_that_do_not_exist_are_told_once() {
+    let mut askr = GUEST.take();
+    let shown = askr.run("unknown");
+    let pid = number_after(&shown, "unknown[");
+    let told = format!("unknown[{pid}]: system call 273 does not exist here (ENOSYS)\r\n");
+    assert_eq!(shown, told + "all of them ENOSYS\r\n");
+}
+
+#[test]
+fn no_way_back_to_user_mode_or_into_the_kernel_harms_others() {
+    let mut askr = GUEST.take();
+    for (kind, signal) in [
+        ('a', 11),
+        ('b', 11),
+        ('c', 11),
+        ('d', 11),
+        ('e', 7),
+        ('f', 4),
+        ('g', 5),
+        ('i', 11),
+        ('j', 11),
+        ('k', 11),
+        ('m', 11),
+        ('n', 11),
+        ('o', 11),
+        ('p', 11),
+        ('q', 11),
+        ('r', 11),
+    ] {
+        let shown = askr.run(&format!("hazard {kind}"));
+        assert!(shown.contains(&format!("hazard: killed by signal {signal} (")), "{kind}: {shown}");
+    }
+    // Intel's processors have SYSENTER in 64-bit mode and AMD's do not: #GP or #UD.
+    let shown = askr.run("hazard l");
+    assert!(shown.contains("hazard: killed by signal 11 (") || shown.contains("by signal 4 ("), "{shown}");
+    assert_eq!(askr.run("hazard h"), "still here\r\n");
+    assert!(askr.run("hello").starts_with("hello from pid "));
+}
+
+#[test]
+fn vector_registers_of_two_programs_never_mix() {
+    let mut askr = GUEST.take();
+    let shown = askr.run("xmm 200 & xmm 200 & xmm 200; wait");
+    assert_eq!(shown.matches("xmm ok 200 rounds\r\n").count(), 3, "{shown}");
+    assert!(!shown.contains("MIXED"), "{shown}");
+}
+
+#[test]
+fn a_program_that_never_gives_up_the_processor_does_not_have_it_alone() {
+    let mut askr = GUEST.take();
+    let spinners = [(); 2].map(|()| number_after(&askr.run("spin &"), "] "));
+    assert_eq!(askr.run("echo the shell answers"), "the shell answers\r\n");
+    let sleep = askr.run("cat /proc/uptime; sleep 0.5; cat /proc/uptime");
+    let times: Vec<f64> =
+        sleep.lines().map(|line| line.split(' ').next().unwrap().parse().unwrap()).collect();
+    assert!(times[1] - times[0] >= 0.49, "{sleep}");
+    assert!(askr.run("hello").starts_with("hello from pid "));
+    askr.run(&format!("kill -9 {} {}; wait", spinners[0], spinners[1]));
+    assert!(!askr.run("ps").contains("spin"));
+}
+
+#[test]
+fn orphans_and_many_short_lives_leave_no_zombies() {
+    let mut askr = GUEST.take();
+    let before = askr.run("ps").lines().count();
+    // The inner shells end before their children.
+    askr.run("sh -c 'sleep 0.2 & sleep 0.3 & true'; sh -c 'true & false &'");
+    for _ in 0..10 {
+        askr.run("true & true & true & true & true & true & true & true & wait");
+    }
+    askr.run("sleep 0.5");
+    assert_eq!(askr.run("ps").lines().count(), before);
+}
