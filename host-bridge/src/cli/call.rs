@@ -23,7 +23,7 @@ pub(super) fn run(socket: Option<PathBuf>, matches: &ArgMatches) -> Result<ExitC
     let answer = Answer::of(&reply);
     let failed = !matches!(answer, Answer::Ok(_));
     if matches.get_flag("json") {
-        print(format!("{reply}\n").as_bytes())?;
+        print(format!("{}\n", json::line(&reply)).as_bytes())?;
     } else {
         show(&answer)?;
     }
@@ -34,7 +34,7 @@ fn show(answer: &Answer) -> Result<(), String> {
     match answer {
         Answer::Ok(ok) => match json::content_of(ok) {
             Some(content) => print(&content),
-            None => print(format!("{ok:#}\n").as_bytes()),
+            None => print(format!("{}\n", json::pretty(ok)).as_bytes()),
         },
         Answer::Error { code, message, hint } => Err(format!("{code}: {} ({hint})", printable(message))),
         Answer::Other => {

@@ -28,3 +28,37 @@ pub(super) fn put_content(to: &mut Map<String, Value>, bytes: &[u8]) {
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(text).ok()
 }
+
+/// The same JSON with everything escaped that a terminal may obey: the controls that JSON itself lets pass (DEL
+/// and C1, ECMA-48) and what reverses the order of text (Unicode UAX #9). They occur inside strings only.
+pub(super) fn escape_controls(json: String) -> String {
+    let obeyed = |symbol: char| matches!(symbol, '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if !json.contains(obeyed) {
+        return json;
+    }
+    let mut escaped = String::with_capacity(json.len() + 16);
+    for symbol in json.chars() {
+        if obeyed(symbol) {
+            escaped.push_str(&format!("\\u{:04x}", u32::from(symbol)));
+        } else {
+            escaped.push(symbol);
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_obeys_is_escaped_and_means_the_same() {
+        for text in ["plain é €", "\u{9b}2J", "\u{7f}", "a\u{202e}b", "\u{1b}[2J"] {
+            let value = Value::from(text);
+            let escaped = escape_controls(value.to_string());
+            assert!(!escaped.chars().any(|symbol| symbol.is_control() || symbol == '\u{202e}'), "{escaped}");
+            assert_eq!(serde_json::from_str::<Value>(&escaped).unwrap(), value);
+        }
+        assert_eq!(escape_controls("\"é\"".into()), "\"é\"");
+    }
+}

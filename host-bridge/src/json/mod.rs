@@ -11,7 +11,7 @@ mod words;
 pub use error::{Error, Problem};
 pub use reply::{Status, ask_pushed, event_pushed, reply, reply_error};
 pub use request::{AskName, Command, Envelope, parse};
-pub use words::{Answer, content_of, request_of_words};
+pub use words::{Answer, content_of, line, pretty, request_of_words};
 
 pub(crate) use reply::{
     accepted, asks, content, counters, done, entries, link_counters, pong, processes, stat, subscribed,

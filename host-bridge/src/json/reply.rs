@@ -6,6 +6,7 @@ use askr_wire::code;
 use askr_wire::message::{FileType, ProcessState, StatReply};
 use serde_json::{Map, Value, json};
 
+use super::bytes::escape_controls;
 use super::{AskName, Error, bytes, name};
 use crate::link::LinkCounters;
 use crate::ops::{Content, Entry, Listing, Process};
@@ -28,7 +29,7 @@ fn line(id: &Value, boot: Option<BootId>, field: &str, value: Value) -> String {
     map.insert(name::ID.into(), id.clone());
     map.insert(name::BOOT.into(), boot_value(boot));
     map.insert(field.into(), value);
-    Value::Object(map).to_string()
+    escape_controls(Value::Object(map).to_string())
 }
 
 fn boot_value(boot: Option<BootId>) -> Value {
@@ -38,7 +39,8 @@ fn boot_value(boot: Option<BootId>) -> Value {
 /// The line that tells a subscriber of a new ask.
 #[must_use]
 pub fn ask_pushed(pushed: &Ask) -> String {
-    json!({ name::ASK: ask(pushed, Instant::now()), name::BOOT: pushed.id.boot.to_string() }).to_string()
+    let line = json!({ name::ASK: ask(pushed, Instant::now()), name::BOOT: pushed.id.boot.to_string() });
+    escape_controls(line.to_string())
 }
 
 /// The line that tells a subscriber of an event.
@@ -58,7 +60,7 @@ pub fn event_pushed(event: &Event) -> String {
         Some((field, value)) => map.insert(field.into(), value.into()),
         None => map.insert("code".into(), event.code.into()),
     };
-    json!({ "event": map, name::BOOT: event.boot.to_string() }).to_string()
+    escape_controls(json!({ "event": map, name::BOOT: event.boot.to_string() }).to_string())
 }
 
 fn ask(ask: &Ask, now: Instant) -> Value {

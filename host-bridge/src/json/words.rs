@@ -73,6 +73,18 @@ impl Answer {
     }
 }
 
+/// JSON on one line, with nothing in it that a terminal obeys.
+#[must_use]
+pub fn line(value: &Value) -> String {
+    bytes::escape_controls(value.to_string())
+}
+
+/// JSON for people: indented, with nothing in it that a terminal obeys.
+#[must_use]
+pub fn pretty(value: &Value) -> String {
+    bytes::escape_controls(format!("{value:#}"))
+}
+
 /// The bytes of a reply to `fs.read`; `None` for any other reply.
 #[must_use]
 pub fn content_of(ok: &Value) -> Option<Vec<u8>> {

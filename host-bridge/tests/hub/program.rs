@@ -33,6 +33,18 @@ fn call_reads_files_byte_for_byte() {
 }
 
 #[test]
+fn names_from_the_guest_do_not_command_the_terminal() {
+    let bench = Bench::new();
+    bench.guest.lock().files.insert("/tmp/\u{9b}2J\u{1b}[2J".into(), Some(Vec::new()));
+    for words in [&["call", "fs.list", "path=/tmp"][..], &["call", "--json", "fs.list", "path=/tmp"]] {
+        let output = bridge(&bench, words).assert().success().get_output().stdout.clone();
+        let text = String::from_utf8(output).unwrap();
+        assert!(!text.chars().any(|symbol| symbol.is_control() && symbol != '\n'), "{text:?}");
+        assert!(text.contains(r"\u009b2J\u001b[2J"), "{text}");
+    }
+}
+
+#[test]
 fn call_answers_an_ask() {
     let bench = Bench::new();
     let asked = bench.guest.ask(DECISION_GENERIC, b"may I?", PATIENCE);
