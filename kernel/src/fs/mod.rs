@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use askr_abi::Errno;
 use askr_abi::types::{O_ACCMODE, O_CREAT, O_DIRECTORY, O_RDONLY, O_RDWR, O_TRUNC, Timespec};
 use askr_agentbus::policy::{Action, Origin};
-use askr_vfs::{File, Kind, Metadata, RamFs, Target, Vfs};
+use askr_vfs::{File, Kind, Metadata, RamFs, Target, Vfs, Vnode};
 use spin::Once;
 
 /// Numbers of the file systems (`st_dev`).
@@ -33,10 +33,21 @@ pub(crate) fn init(archive: &'static [u8]) {
     if let Err(error) = askr_vfs::populate(&root, archive) {
         kprintln!("initrd: {error}");
     }
+    make_directories(&*root.root());
     let vfs = VFS.call_once(|| Vfs::new("ramfs", root.root()));
     for (path, name, node) in [(&b"/dev"[..], "devfs", dev::root()), (b"/proc", "procfs", proc::root())] {
         if let Err(error) = vfs.mount(path, name, node) {
             kprintln!("cannot mount {}: {error}", String::from_utf8_lossy(path));
+        }
+    }
+}
+
+/// The directories that every system has, whether the archive brings them or not.
+fn make_directories(root: &dyn Vnode) {
+    for (name, mode) in [(&b"dev"[..], 0o755), (b"proc", 0o755), (b"tmp", 0o1777)] {
+        match root.mkdir(name, mode) {
+            Ok(_) | Err(Errno::EEXIST) => {}
+            Err(error) => kprintln!("cannot make /{}: {error}", String::from_utf8_lossy(name)),
         }
     }
 }
