@@ -79,3 +79,30 @@ fn decode(field: &str, text: &str) -> Result<Vec<u8>, Error> {
 pub(super) fn missing(field: &str) -> Error {
     bad(format!("`{field}` is missing"))
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn any_bytes_round_trip_as_a_name_and_as_a_content(given: Vec<u8>) {
+            let mut fields = Map::new();
+            bytes::put(&mut fields, name::PATH, &given);
+            bytes::put_content(&mut fields, &given);
+            let line = Value::Object(fields).to_string();
+            let mut fields = Fields(serde_json::from_str(&line).unwrap());
+            prop_assert_eq!(fields.path().unwrap(), &given[..]);
+            prop_assert_eq!(fields.content().unwrap(), given);
+            prop_assert_eq!(fields.finish(), Ok(()));
+        }
+
+        #[test]
+        fn any_line_is_taken_apart_without_a_panic(line: Vec<u8>, fields in "\\{(\"(id|op|path|ask)\":(1|\"fs.read\"|null|\\[\\]),?){0,4}\\}") {
+            let _ = crate::json::parse(&line);
+            let _ = crate::json::parse(fields.as_bytes());
+        }
+    }
+}

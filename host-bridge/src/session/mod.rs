@@ -9,6 +9,8 @@ mod error;
 mod incoming;
 mod machine;
 #[cfg(test)]
+mod machine_props;
+#[cfg(test)]
 mod machine_tests;
 mod peer;
 
