@@ -91,20 +91,16 @@ impl ReplyWindow {
             return Admission::Busy;
         }
         match self.slots.free().or_else(|| self.lowest_sent()) {
-            Some(index) => self.replace(index, key),
+            Some(index) => {
+                let old = self.slots.get(index);
+                if old.state == State::Sent {
+                    // Not always higher: a lower one that took long may be forgotten after it.
+                    self.floor = self.floor.max(old.key.seq);
+                }
+                Admission::New(self.slots.open(index, key))
+            }
             None => Admission::Busy,
         }
-    }
-
-    fn replace(&mut self, index: usize, key: Key) -> Admission {
-        let old = self.slots.get(index);
-        if old.state != State::Free {
-            if key.seq < old.key.seq {
-                return Admission::Below;
-            }
-            self.floor = self.floor.max(old.key.seq);
-        }
-        Admission::New(self.slots.open(index, key))
     }
 
     fn lowest_sent(&self) -> Option<usize> {
@@ -199,6 +195,23 @@ mod tests {
         assert_eq!(window.admit(key(1), 0), Admission::Running);
         assert_eq!(window.admit(key(23), 0), Admission::Below);
         assert_eq!(window.admit(key(24), 0), Admission::Replayed);
+    }
+
+    #[test]
+    fn what_was_forgotten_stays_forgotten_when_lower_seqs_end_after_it() {
+        let mut window = window(WINDOW_MAX);
+        let long = [start(&mut window, 1), start(&mut window, 2)];
+        for seq in 3..=9 {
+            serve(&mut window, seq);
+        }
+        for token in long {
+            assert!(window.finish(token, 0, copy(b"x")));
+            window.slots.set_state(token.index, State::Sent);
+        }
+        assert_eq!(window.admit(key(3), 0), Admission::Below);
+        serve(&mut window, 10);
+        assert_eq!(window.admit(key(1), 0), Admission::Below);
+        assert_eq!(window.admit(key(3), 0), Admission::Below);
     }
 
     #[test]

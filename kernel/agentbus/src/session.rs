@@ -216,6 +216,7 @@ mod tests {
         let first = id(&link);
         assert_eq!(link.hello(1, &hello(1), 9), Ok(Greeting::Repeated));
         assert_eq!((id(&link), link.session().unwrap().event_cursor), (first, 5));
+        assert_eq!(link.route(LEASE), Route::Session(first), "its lease has begun anew");
         assert_eq!(link.hello(2, &hello(2), 9), Ok(Greeting::Opened));
         assert_eq!(link.hello(3, &hello(1), 9), Err(Status::Stale));
         assert_ne!(id(&link), first);

@@ -24,12 +24,14 @@ fn a_base_peer_sees_the_question_and_its_answer_wakes_the_asker() {
     );
     assert_eq!(sent.payload, b"may I?");
     assert_eq!(bus.router.take(ticket, &mut []), AskPoll::Pending);
+    let other_intent = code::DECISION_NATURAL;
+    assert_eq!(bus.put(FrameType::DecisionResp, sent.seq, other_intent, None, b"yes"), Did::Nothing);
     assert_eq!(bus.answer(sent.seq, b"yes"), Did::Woke(42));
     let mut into = [0; 2];
     assert_eq!(bus.router.take(ticket, &mut into), answered(2, 3));
     assert_eq!(bus.answer(sent.seq, b"yes"), Did::Nothing);
     assert_eq!(bus.answer(sent.seq + 1, b"yes"), Did::Nothing);
-    assert_eq!((bus.count(Counter::AnswersLate), bus.count(Counter::AnswersUnknown)), (1, 1));
+    assert_eq!((bus.count(Counter::AnswersLate), bus.count(Counter::AnswersUnknown)), (1, 2));
 }
 
 #[test]
@@ -44,6 +46,17 @@ fn a_session_also_sees_who_asks_and_how_long_there_is() {
     let facts = AskFacts { pid: 7, left_ms: 3500, program: b"/bin/ask" };
     assert_eq!(AskFacts::decode(items[0].1), Ok(facts));
     assert_eq!(sent.payload, b"may I?");
+}
+
+#[test]
+fn an_answer_of_a_base_peer_shows_that_it_is_there() {
+    let mut bus = Bus::new();
+    bus.base(1, 0xFFFF, b"");
+    bus.drain();
+    bus.now += 59 * SECOND;
+    bus.answer(0x8000_0000, b"yes");
+    bus.now += 59 * SECOND;
+    assert!(bus.router.is_attached(bus.now));
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Within a session every request is done once, however often it comes.
 
 use askr_agentbus::{Counter, WINDOW_MAX};
-use askr_wire::code;
 use askr_wire::message::{Decision, PingRequest};
 use askr_wire::status::Status;
+use askr_wire::{Frame, FrameType, SessionHead, code};
 
 use crate::peer::{Bus, Did, SECOND, answer_request, bytes_of};
 
@@ -67,6 +67,18 @@ fn a_used_seq_with_other_bytes_is_einval_and_an_old_one_estale() {
         assert_eq!(bus.request(seq, code, path), Did::Nothing);
         assert_eq!(bus.only().status(), status);
     }
+}
+
+#[test]
+fn another_ext_is_other_bytes() {
+    let mut bus = Bus::in_session();
+    let head = SessionHead { id: bus.session.unwrap(), ext: b"" };
+    let frame =
+        Frame { kind: FrameType::Request, seq: 1, code: code::STAT, session: Some(head), payload: b"/" };
+    assert!(matches!(bus.put_with(&frame, |_| ()), Did::Control(_)));
+    let other = Frame { session: Some(SessionHead { ext: b"\x63\0\0", ..head }), ..frame };
+    assert_eq!(bus.put_with(&other, |_| ()), Did::Nothing);
+    assert_eq!(bus.only().status(), Status::Inval);
 }
 
 #[test]

@@ -125,6 +125,10 @@ fn a_ping_tells_what_the_peer_may_have_missed() {
     }
     assert_eq!(bus.request(1, code::PING, &ping(11)), Did::Nothing);
     assert_eq!(bus.next(), None, "a delayed copy");
+    for _ in 0..20 {
+        assert_eq!(bus.request(3, code::PING, &ping(13)), Did::Nothing);
+    }
+    assert_eq!(bus.only().code, code::PING, "answered once while the answer waits");
     assert_eq!(bus.request(4, code::PING, &ping(0)), Did::Nothing);
     assert_eq!(bus.only().status(), Status::Inval);
 }
@@ -154,6 +158,8 @@ fn a_new_hello_ends_the_session_before_it() {
     bus.serve(ready, b"old");
     let ticket = bus.ask(42);
     assert_eq!(bus.next().unwrap().session, old);
+    bus.request(3, 0xFFFF, b"");
+    bus.request(2, code::MKDIR, b"/other");
     bus.hello(2);
     assert_ne!(bus.session, old);
     // The ask goes to the new peer; of the old requests it gets nothing, not even those still to end.
@@ -174,6 +180,18 @@ fn a_new_hello_ends_the_session_before_it() {
     let mut into = [0; 3];
     assert!(matches!(bus.router.take(ticket, &mut into), askr_agentbus::AskPoll::Done(_)));
     assert_eq!(&into, b"yes");
+}
+
+#[test]
+fn numbers_begin_again_with_each_session() {
+    let mut bus = Bus::in_session();
+    for seq in 1..=20 {
+        let did = bus.request(seq, code::MKDIR, b"/a");
+        bus.serve(did, b"");
+        bus.drain();
+    }
+    bus.hello(2);
+    assert!(matches!(bus.request(1, code::MKDIR, b"/a"), Did::Control(_)));
 }
 
 #[test]
