@@ -88,13 +88,16 @@ impl HubClient {
     /// The next line, without its line feed; `None` when the hub closed the connection.
     ///
     /// # Errors
-    /// As `read(2)`.
+    /// As `read(2)`; `UnexpectedEof` when the connection ended inside a line.
     pub fn receive(&mut self) -> io::Result<Option<String>> {
         let mut line = String::new();
         if self.reader.read_line(&mut line)? == 0 {
             return Ok(None);
         }
-        Ok(Some(line.trim_end_matches('\n').to_owned()))
+        match line.strip_suffix('\n') {
+            Some(line) => Ok(Some(line.to_owned())),
+            None => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
     }
 
     /// Sends a request and waits for the next line.

@@ -97,7 +97,7 @@ impl Session {
     /// [`CallError::NotReady`] or [`CallError::TimedOut`] at the deadline.
     pub fn ping(&self, deadline: Instant) -> Result<Pong, CallError> {
         let (pong, outcome) = mpsc::channel();
-        self.shared.lock().want_ping(Instant::now(), pong);
+        self.shared.lock().want_ping(Instant::now(), deadline, pong);
         self.poke();
         outcome.recv_timeout(deadline.saturating_duration_since(Instant::now())).map_err(|_| {
             let machine = self.shared.lock();

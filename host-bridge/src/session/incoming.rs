@@ -132,7 +132,7 @@ impl Machine {
             return self.greet(now, Greeting::Anew);
         }
         self.become_verified();
-        for waiter in self.pong_waiters.drain(..) {
+        for (_, waiter) in self.pong_waiters.drain(..) {
             // Whoever gave up waiting does not want to know.
             let _ = waiter.send(Pong {
                 boot: reply.boot,

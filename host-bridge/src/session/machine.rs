@@ -84,8 +84,8 @@ pub(super) struct Machine {
     pub(super) ping_counter: u32,
     /// Since when a ping is outstanding.
     pub(super) pinging: Option<Instant>,
-    /// Who waits for the next answer to a ping.
-    pub(super) pong_waiters: Vec<Sender<Pong>>,
+    /// Who waits for the next answer to a ping, and until when.
+    pub(super) pong_waiters: Vec<(Instant, Sender<Pong>)>,
     closed: bool,
     pub(super) calls: Calls,
     pub(super) asks: Asks,
@@ -170,11 +170,13 @@ impl Machine {
     }
 
     /// Makes a ping due now and tells `waiter` what is answered.
-    pub(super) fn want_ping(&mut self, now: Instant, waiter: Sender<Pong>) {
+    pub(super) fn want_ping(&mut self, now: Instant, until: Instant, waiter: Sender<Pong>) {
         if self.closed {
             return;
         }
-        self.pong_waiters.push(waiter);
+        // Whoever has given up is forgotten here, so that these never pile up while there is no guest.
+        self.pong_waiters.retain(|(until, _)| *until > now);
+        self.pong_waiters.push((until, waiter));
         if let Phase::Ready { ping_at, .. } = &mut self.phase {
             *ping_at = now;
         }

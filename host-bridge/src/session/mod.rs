@@ -1,6 +1,6 @@
 //! The conversation with the guest: HELLO, session frames, at-most-once requests, pings, asks.
 //!
-//! [`Machine`] holds the rules and one thread drives it; [`Session`] is what everybody else calls.
+//! A state machine holds the rules and one thread drives it; [`Session`] is what everybody else calls.
 
 mod asks;
 mod calls;

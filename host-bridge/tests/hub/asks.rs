@@ -168,7 +168,13 @@ fn a_client_that_waits_or_subscribes_owns_the_asks() {
     let mut subscriber = bench.client();
     assert!(ask(&mut subscriber, json!({ "op": "subscribe" })).is_ok());
     let left = bench.guest.ask(DECISION_NATURAL, b"three", PATIENCE);
-    assert_eq!(line(&mut subscriber)["ask"]["question"], "three");
+    let pushed = line(&mut subscriber)["ask"].clone();
+    assert_eq!(pushed["question"], "three");
+    // Three times as long as the agent waits for somebody to come back.
+    let then = pushed["left_ms"].as_u64().unwrap() - 900;
+    bench.until(json!({ "op": "asks.list" }), |list| {
+        list["asks"][0]["left_ms"].as_u64().is_none_or(|left| left < then)
+    });
     assert!(left.is_pending());
     drop(subscriber);
     assert!(String::from_utf8(left.outcome().1).unwrap().contains("three"), "with the last subscriber gone");
