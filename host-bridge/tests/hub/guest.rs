@@ -107,15 +107,19 @@ impl Guest {
     }
 
     fn plug_in(&self) -> io::Result<Stream> {
-        let mut state = self.lock();
-        if !state.powered {
+        if !self.lock().powered {
             return Err(io::ErrorKind::NotFound.into());
         }
         let (host, port) = UnixStream::pair()?;
-        state.port = Some(port.try_clone()?);
+        self.plug(port);
+        Stream::try_from(host)
+    }
+
+    /// Takes this end of a connection for its port.
+    pub(crate) fn plug(&self, port: UnixStream) {
+        self.lock().port = Some(port.try_clone().unwrap());
         let guest = self.clone();
         thread::spawn(move || guest.receive(port));
-        Stream::try_from(host)
     }
 
     fn receive(&self, mut port: UnixStream) {

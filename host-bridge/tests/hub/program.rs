@@ -1,11 +1,14 @@
 //! The program `askr-bridge`, as people and scripts use it.
 
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+
 use askr_wire::code::DECISION_GENERIC;
 use assert_cmd::Command;
 use serde_json::{Value, json};
 
 use crate::bench::Bench;
-use crate::guest::PATIENCE;
+use crate::guest::{Guest, PATIENCE};
 
 fn bridge(bench: &Bench, words: &[&str]) -> Command {
     let mut command = Command::cargo_bin("askr-bridge").unwrap();
@@ -95,6 +98,40 @@ fn json_copies_lines_and_ends_with_the_last_reply() {
     let mut ids: Vec<_> = replies.iter().map(|reply| reply["id"].to_string()).collect();
     ids.sort();
     assert_eq!(ids, ["1", "2", "3", "null"]);
+}
+
+#[test]
+fn a_hub_of_its_own_serves_a_guest_that_something_else_started() {
+    let folder = tempfile::tempdir().unwrap();
+    let (com2, socket) = (folder.path().join("com2.sock"), folder.path().join("agent.sock"));
+    let port = host_bridge::socket::bind(&com2).unwrap();
+    let mut program = std::process::Command::new(assert_cmd::cargo::cargo_bin("askr-bridge"));
+    program.arg("hub").arg("--com2").arg(&com2).arg("--socket").arg(&socket).stdout(Stdio::piped());
+    let mut hub = Ended(program.spawn().unwrap());
+    let mut said = String::new();
+    BufReader::new(hub.0.stdout.take().unwrap()).read_line(&mut said).unwrap();
+    assert_eq!(said, format!("agents connect to {}\n", socket.display()));
+    Guest::new().plug(port.accept().unwrap());
+    let mut call = Command::cargo_bin("askr-bridge").unwrap();
+    call.arg("--socket").arg(&socket).args(["call", "fs.read", "path=/proc/version"]).timeout(PATIENCE);
+    call.assert().success().stdout("Askr 0.1.0\n");
+
+    let mut second = Command::cargo_bin("askr-bridge").unwrap();
+    second.arg("hub").arg("--com2").arg(&com2).arg("--socket").arg(&socket).timeout(PATIENCE);
+    let refused = second.assert().code(1);
+    let text = String::from_utf8(refused.get_output().stderr.clone()).unwrap();
+    assert!(text.contains("already has a listener"), "{text}");
+}
+
+/// A program that does not outlive its test.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 #[test]
