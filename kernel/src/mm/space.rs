@@ -4,18 +4,16 @@ use super::frames::{self, PAGE};
 use super::paging::{self, Allocator, KERNEL_SLOTS, phys_to_virt};
 use alloc::vec::Vec;
 use askr_abi::Errno;
+pub(crate) use askr_core::elf::USER_END;
+use askr_core::elf::USER_MIN;
 use core::ops::Range;
+use x86_64::instructions::tlb;
 use x86_64::structures::paging::mapper::{MappedFrame, TranslateResult};
 use x86_64::structures::paging::{
     Mapper, Page, PageTable, PageTableFlags as Flags, PhysFrame, Size4KiB, Translate,
 };
 use x86_64::{PhysAddr, VirtAddr};
 
-/// End of what a program may use. The last page of the lower half stays empty: a SYSCALL at its very end would
-/// return to a non-canonical address.
-pub(crate) const USER_END: u64 = 0x7fff_ffff_f000;
-/// Nothing is mapped below, so that a null pointer with an offset faults.
-pub(crate) const USER_START: u64 = 0x1_0000;
 /// Top of the stack.
 pub(crate) const STACK_TOP: u64 = USER_END;
 /// Largest stack (`RLIMIT_STACK` as on Linux).
@@ -53,7 +51,9 @@ impl Protection {
     }
 
     fn flags(self) -> Flags {
-        let mut flags = Flags::PRESENT | Flags::USER_ACCESSIBLE;
+        // A page without any right stays present, for the kernel alone: its content must survive.
+        let mut flags = Flags::PRESENT;
+        flags.set(Flags::USER_ACCESSIBLE, self.read || self.write || self.execute);
         flags.set(Flags::WRITABLE, self.write);
         flags.set(Flags::NO_EXECUTE, !self.execute);
         flags
@@ -113,12 +113,20 @@ impl AddressSpace {
     pub(crate) fn add_area(&mut self, range: Range<u64>, protection: Protection) -> Result<(), Errno> {
         let range =
             range.start / PAGE * PAGE..range.end.checked_next_multiple_of(PAGE).ok_or(Errno::EINVAL)?;
-        if range.start < USER_START || range.end > USER_END || range.is_empty() {
+        if range.start < USER_MIN || range.end > USER_END || range.is_empty() {
             return Err(Errno::EINVAL);
         }
         let index = self.areas.partition_point(|area| area.range.end <= range.start);
         if self.areas.get(index).is_some_and(|next| next.range.start < range.end) {
             return Err(Errno::EEXIST);
+        }
+        // What continues the area before it becomes part of it: a heap that grows stays one area.
+        if let Some(before) = index.checked_sub(1).map(|before| &mut self.areas[before])
+            && before.range.end == range.start
+            && before.protection == protection
+        {
+            before.range.end = range.end;
+            return Ok(());
         }
         if self.areas.len() == AREAS_MAX {
             return Err(Errno::ENOMEM);
@@ -164,7 +172,7 @@ impl AddressSpace {
             }
             end = area.range.start.min(end);
         }
-        let start = end.checked_sub(length).filter(|&start| start >= self.heap_end.max(USER_START));
+        let start = end.checked_sub(length).filter(|&start| start >= self.heap_end.max(USER_MIN));
         let start = start.ok_or(Errno::ENOMEM)?;
         self.add_area(start..end, protection).map_err(|_| Errno::ENOMEM)?;
         Ok(start)
@@ -197,14 +205,13 @@ impl AddressSpace {
             return Err(Errno::ENOMEM);
         }
         self.areas.iter_mut().filter(inside).for_each(|area| area.protection = protection);
-        // SAFETY: the space is borrowed mutably, so nobody else has its tables.
-        let mut tables = unsafe { paging::tables(self.root) };
-        for address in range.step_by(PAGE as usize) {
-            let page = Page::<Size4KiB>::containing_address(VirtAddr::new(address));
-            // SAFETY: only permissions of the program's own pages change. A page not present has none yet.
-            if let Ok(flush) = unsafe { tables.update_flags(page, protection.flags()) } {
-                flush.flush();
-            }
+        let flags = protection.flags();
+        // SAFETY: the space is borrowed mutably, so nobody else has its tables. Only permissions change.
+        unsafe {
+            paging::for_each_page(self.root, &range, &mut |address, entry| {
+                entry.set_flags(flags);
+                tlb::flush(VirtAddr::new(address));
+            });
         }
         Ok(())
     }
@@ -266,21 +273,32 @@ impl AddressSpace {
         copy.areas.clone_from(&self.areas);
         (copy.heap_start, copy.heap_end) = (self.heap_start, self.heap_end);
         for area in &self.areas {
-            for address in area.range.clone().step_by(PAGE as usize) {
-                if let Some(source) = self.translate(address) {
-                    let target = copy.populate(address, area.protection)?;
-                    // SAFETY: two different frames, both mapped.
-                    unsafe {
-                        core::ptr::copy_nonoverlapping(
-                            phys_to_virt(source) as *const u8,
-                            phys_to_virt(target) as *mut u8,
-                            PAGE as usize,
-                        );
+            let mut result = Ok(());
+            // SAFETY: the parent's tables are only read; its space is borrowed.
+            unsafe {
+                paging::for_each_page(self.root, &area.range, &mut |address, entry| {
+                    if result.is_ok() {
+                        result = copy.take_copy(address, area.protection, entry.addr().as_u64());
                     }
-                }
+                });
             }
+            result?;
         }
         Ok(copy)
+    }
+
+    /// Adds the page of `address` with what the frame `source` holds.
+    fn take_copy(&mut self, address: u64, protection: Protection, source: u64) -> Result<(), Errno> {
+        let target = self.populate(address, protection)?;
+        // SAFETY: two different frames, both mapped.
+        unsafe {
+            core::ptr::copy_nonoverlapping(
+                phys_to_virt(source) as *const u8,
+                phys_to_virt(target) as *mut u8,
+                PAGE as usize,
+            );
+        }
+        Ok(())
     }
 
     fn translate(&self, address: u64) -> Option<u64> {
@@ -345,23 +363,25 @@ impl AddressSpace {
 
     /// Frees the frames behind `range`.
     fn release(&mut self, range: &Range<u64>) {
-        // SAFETY: the space is borrowed mutably.
-        let mut tables = unsafe { paging::tables(self.root) };
-        for address in range.clone().step_by(PAGE as usize) {
-            let page = Page::<Size4KiB>::containing_address(VirtAddr::new(address));
-            if let Ok((frame, flush)) = tables.unmap(page) {
-                flush.flush();
-                // SAFETY: it came from `populate` and is unmapped now.
-                unsafe { frames::free(frame.start_address().as_u64()) };
-                self.resident -= 1;
-            }
+        let resident = &mut self.resident;
+        // SAFETY: the space is borrowed mutably; each frame came from `populate` and is unmapped before it is freed.
+        unsafe {
+            paging::for_each_page(self.root, range, &mut |address, entry| {
+                let frame = entry.addr().as_u64();
+                entry.set_unused();
+                tlb::flush(VirtAddr::new(address));
+                frames::free(frame);
+                *resident -= 1;
+            });
         }
     }
 }
 
 impl Drop for AddressSpace {
     fn drop(&mut self) {
-        paging::use_kernel_root();
+        if paging::is_loaded(self.root) {
+            paging::use_kernel_root();
+        }
         // SAFETY: nobody uses these tables any more: they are not loaded, and the space is ours.
         unsafe { free_tables(self.root, 4, 0..KERNEL_SLOTS) };
     }

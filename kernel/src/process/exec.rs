@@ -97,7 +97,6 @@ pub(crate) fn execute(
     unsafe { *process.vector.get() = VectorState::new() };
     process.enter_processor();
     drop(old);
-    process.enter_processor(); // dropping the old space left its tables for the kernel's
     *frame = TrapFrame::user(image.entry, image.rsp);
     Ok(())
 }
