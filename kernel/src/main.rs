@@ -30,7 +30,7 @@ use x86_64::instructions::interrupts;
 /// The first program.
 const INIT: &[u8] = b"/bin/init";
 
-/// Where both doors end, interrupts off, on the boot stack. Brings everything up and becomes the idle loop's host.
+/// Where both doors end, interrupts off, on the boot stack. Brings everything up, starts the first program, and parks for good.
 #[unsafe(no_mangle)]
 extern "C" fn kernel_main(info: &'static mut BootInfo) -> ! {
     let initrd = fs::initrd::locate(info);

@@ -7,7 +7,7 @@ use spin::{Mutex, MutexGuard};
 use x86_64::instructions::interrupts;
 
 /// A mutex that masks interrupts while it is held. Hold it for a bounded, short time: no allocation, no
-/// device that may be slow, no callback.
+/// device that may be slow, no callback. (Two exceptions: the last words before power-off and in a panic.)
 pub(crate) struct IrqMutex<T>(Mutex<T>);
 
 impl<T> IrqMutex<T> {
@@ -19,6 +19,19 @@ impl<T> IrqMutex<T> {
         let enabled = interrupts::are_enabled();
         interrupts::disable();
         IrqGuard { guard: Some(self.0.lock()), enabled }
+    }
+}
+
+impl<T> IrqMutex<T> {
+    /// Takes the lock whoever holds it, for the last words of a kernel that panicked: on one core with interrupts off
+    /// the holder is the code that panicked, and it never goes on.
+    pub(crate) fn seize(&self) -> IrqGuard<'_, T> {
+        interrupts::disable();
+        if self.0.is_locked() {
+            // SAFETY: see above.
+            unsafe { self.0.force_unlock() };
+        }
+        self.lock()
     }
 }
 

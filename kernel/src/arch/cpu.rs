@@ -5,6 +5,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use core::arch::x86_64::{__cpuid, __cpuid_count};
 use core::fmt;
+use core::sync::atomic::{AtomicBool, Ordering};
 use spin::Once;
 use x86_64::registers::control::{Cr0, Cr0Flags, Cr4, Cr4Flags};
 use x86_64::registers::model_specific::FsBase;
@@ -20,6 +21,8 @@ enum Save {
 }
 
 static SAVE: Once<Save> = Once::new();
+/// Whether SMAP is on.
+static SMAP: AtomicBool = AtomicBool::new(false);
 
 /// Turns on SSE (and AVX where there is XSAVE), supervisor protections where the processor has them.
 pub(crate) fn init() {
@@ -28,7 +31,8 @@ pub(crate) fn init() {
     let structured = if __cpuid(0).eax >= 7 { __cpuid_count(7, 0) } else { __cpuid(0x8000_0000) };
     let has = |bit: u32| __cpuid(0).eax >= 7 && structured.ebx & (1 << bit) != 0;
 
-    let mut cr4 = Cr4Flags::OSFXSR | Cr4Flags::OSXMMEXCPT_ENABLE;
+    SMAP.store(has(20), Ordering::Relaxed);
+    let mut cr4 = Cr4Flags::PAGE_GLOBAL | Cr4Flags::OSFXSR | Cr4Flags::OSXMMEXCPT_ENABLE;
     cr4.set(Cr4Flags::OSXSAVE, has_xsave);
     cr4.set(Cr4Flags::SUPERVISOR_MODE_EXECUTION_PROTECTION, has(7));
     cr4.set(Cr4Flags::SUPERVISOR_MODE_ACCESS_PREVENTION, has(20));
@@ -112,6 +116,15 @@ impl VectorState {
 /// EDX of CPUID leaf 1, which programs get as AT_HWCAP.
 pub(crate) fn hwcap() -> u32 {
     __cpuid(1).edx
+}
+
+/// Clears AC, which user code can set and with which SMAP does not protect. SYSCALL clears it by its mask, a trap
+/// does not.
+pub(crate) fn deny_user_memory() {
+    if SMAP.load(Ordering::Relaxed) {
+        // SAFETY: the instruction exists where SMAP does, and changes that flag only.
+        unsafe { core::arch::asm!("clac", options(nomem, nostack)) };
+    }
 }
 
 /// Sets the user's FS base (thread-local storage). `base` lies in the user half.

@@ -16,6 +16,9 @@ pub(crate) const SYSCALL_VECTOR: u64 = 0x100;
 /// Exceptions take the vectors below this, the interrupt controller those from here.
 pub(crate) const IRQ_BASE: u8 = 32;
 const VECTORS: u8 = 48;
+const NMI: u8 = 2;
+const DOUBLE_FAULT: u8 = 8;
+const MACHINE_CHECK: u8 = 18;
 
 global_asm!(
     include_str!("trap.s"),
@@ -153,20 +156,22 @@ pub(crate) fn set_kernel_stack(top: u64) {
 
 #[unsafe(no_mangle)]
 extern "C" fn trap_entry(frame: &mut TrapFrame) {
+    cpu::deny_user_memory();
     // vector < 48: the stubs push nothing else.
-    let vector = frame.vector as u8;
-    if vector >= IRQ_BASE {
-        pic::handle(vector - IRQ_BASE);
-    } else if frame.is_user() {
-        let address = Cr2::read_raw();
-        interrupts::enable();
-        crate::process::fault::from_user(frame, address);
-    } else {
-        kernel_fault(frame);
+    match frame.vector as u8 {
+        // These come on stacks of their own and may interrupt anything: no lock, no other task.
+        vector @ (NMI | DOUBLE_FAULT | MACHINE_CHECK) => return machine_event(vector, frame),
+        vector if vector >= IRQ_BASE => pic::handle(vector - IRQ_BASE),
+        _ if frame.is_user() => {
+            let address = Cr2::read_raw();
+            interrupts::enable();
+            crate::process::fault::from_user(frame, address);
+        }
+        _ => kernel_fault(frame),
     }
     if frame.is_user() {
         interrupts::enable();
-        crate::process::before_user(frame);
+        crate::process::before_user();
         interrupts::disable();
     }
 }
@@ -175,16 +180,21 @@ extern "C" fn trap_entry(frame: &mut TrapFrame) {
 extern "C" fn syscall_trap(frame: &mut TrapFrame) -> bool {
     interrupts::enable();
     crate::syscall::dispatch(frame);
-    crate::process::before_user(frame);
+    crate::process::before_user();
     interrupts::disable();
     frame.sysret_safe()
 }
 
-/// A fault of the kernel itself. None is expected: user memory is reached through checked page walks only.
-fn kernel_fault(frame: &TrapFrame) {
-    if frame.vector == 2 {
-        return; // NMI: nothing on this machine sends one with a meaning
+/// What the machine tells, whoever runs. Nothing on a PC of today sends an NMI that asks for something; the other two
+/// mean that nothing can be relied on any more.
+fn machine_event(vector: u8, frame: &TrapFrame) {
+    if vector != NMI {
+        kernel_fault(frame);
     }
+}
+
+/// A fault of the kernel itself. None is expected: user memory is reached through checked page walks only.
+fn kernel_fault(frame: &TrapFrame) -> ! {
     panic!(
         "kernel fault: vector {} error {:#x} address {:#x}\nrip {:#018x} rsp {:#018x} rflags {:#x}\n{}",
         frame.vector,
@@ -194,5 +204,5 @@ fn kernel_fault(frame: &TrapFrame) {
         frame.rsp,
         frame.rflags,
         cpu::Registers(frame),
-    );
+    )
 }

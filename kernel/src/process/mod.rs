@@ -15,7 +15,6 @@ pub(crate) use table::{Facts, find, snapshot, wake};
 
 use crate::arch::clock::{self, Nanos};
 use crate::arch::cpu::{self, VectorState};
-use crate::arch::trap::TrapFrame;
 use crate::mm::{self, AddressSpace};
 use crate::sched;
 use alloc::vec::Vec;
@@ -29,7 +28,7 @@ use spin::Mutex;
 /// Number of a process.
 pub(crate) type Pid = u32;
 
-/// The first process: parent of orphans, immune to signals it does not handle.
+/// The first process: parent of orphans. It takes no signal.
 pub(crate) const INIT: Pid = 1;
 
 /// One process with its one task.
@@ -160,7 +159,7 @@ impl Process {
 
 /// Everything that happens between the kernel's work and user code: due timers, signals, the end of the process,
 /// other tasks. Interrupts are on. Does not return if the process ends. No caller holds a reference to the task.
-pub(crate) fn before_user(_frame: &mut TrapFrame) {
+pub(crate) fn before_user() {
     loop {
         sched::run_timers();
         if signal::deliver() {
@@ -173,7 +172,6 @@ pub(crate) fn before_user(_frame: &mut TrapFrame) {
     }
 }
 
-/// Time since the process started.
 impl Process {
     /// Nanoseconds since it started.
     pub(crate) fn age(&self) -> Nanos {
