@@ -29,11 +29,11 @@ pub struct AskArgs {
     pub question_len: u64,
     /// In: address of the buffer for the answer.
     pub answer: u64,
-    /// In: size of that buffer.
+    /// In: size of that buffer. At most 4096 bytes of an answer are brought to a program.
     pub answer_cap: u64,
     /// In: address of the default answer, used when nobody decides; 0 for none.
     pub default: u64,
-    /// In: length of the default answer.
+    /// In: length of the default answer, at most 4096.
     pub default_len: u64,
     /// Out: who decided, a [`Decider`].
     pub decider: u32,

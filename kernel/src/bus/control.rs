@@ -46,7 +46,7 @@ fn stat(path: &[u8], body: &mut [u8]) -> Result<usize, Errno> {
     let seconds = |sec: i64| u64::try_from(sec).unwrap_or(0);
     let reply = StatReply {
         file_type: file_type(facts.kind),
-        mode: (facts.kind.mode_bits() | facts.mode) as u16,
+        mode: facts.mode as u16,
         uid: 0,
         gid: 0,
         size: facts.size,

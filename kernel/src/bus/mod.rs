@@ -151,7 +151,7 @@ fn transmit(frame: &mut [u8; FRAME_MAX]) -> Option<Nanos> {
                 port::send(&frame[..length]);
             }
             Watch::Busy(deadline) | Watch::Waiting(deadline) => return Some(deadline),
-            Watch::Stalled => with_router(|router| router.note(Counter::LinkStalls, 1)),
+            Watch::Stalled => with_router(Router::on_stall),
         }
     }
 }

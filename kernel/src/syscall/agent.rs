@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use askr_abi::{AskArgs, Decider, Errno, INTENT_GENERIC, INTENT_NATURAL_LANGUAGE, QUESTION_MAX};
 
 /// Longest answer that is brought to a program, and longest default, in bytes.
-const ANSWER_MAX: usize = askr_wire::BASE_PAYLOAD_MAX;
+const ANSWER_MAX: usize = askr_wire::SESSION_PAYLOAD_MAX;
 /// Largest argument block that is looked at: a later version's tail must be zero up to here.
 const ARGS_MAX: usize = 4096;
 
