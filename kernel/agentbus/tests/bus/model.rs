@@ -140,6 +140,16 @@ impl World {
         }
     }
 
+    /// Ends a request. One that failed stays in the list and may be ended again, which must do nothing.
+    fn respond(&mut self, which: usize, ok: bool) {
+        let Some(&token) = self.tokens.get(which) else { return };
+        let body = self.responses.to_le_bytes();
+        self.bus.router.respond(token, if ok { Ok(&body) } else { Err(Status::NoEnt) });
+        if ok {
+            self.tokens.remove(which);
+        }
+    }
+
     fn ask(&mut self, wait: u64) {
         let waiter = u32::try_from(self.asks.len()).unwrap();
         let ask = self.bus.question(wait * SECOND);
@@ -206,15 +216,7 @@ impl World {
                 let payload = bytes_of(&PingRequest { counter: seq });
                 self.request(seq, code::PING, Some(self.session(0)), &payload);
             }
-            Step::Respond { which, ok } => {
-                let Some(&token) = self.tokens.get(which) else { return };
-                let body = self.responses.to_le_bytes();
-                self.bus.router.respond(token, if ok { Ok(&body) } else { Err(Status::NoEnt) });
-                // Now and then it stays in the list, and is given a second time.
-                if ok {
-                    self.tokens.remove(which);
-                }
-            }
+            Step::Respond { which, ok } => self.respond(which, ok),
             Step::Ask { wait } => self.ask(wait),
             Step::Answer { session, which } => {
                 self.put += 1;

@@ -34,6 +34,19 @@ fn pings_go_before_asks_before_events_before_all_else() {
 }
 
 #[test]
+fn responses_go_in_the_order_in_which_they_became_ready_whoever_asked() {
+    for session_first in [true, false] {
+        let mut bus = Bus::in_session();
+        let (base, session) = (bus.base(1, code::STAT, b"/"), bus.request(1, code::STAT, b"/"));
+        for did in if session_first { [session, base] } else { [base, session] } {
+            bus.serve(did, b"");
+        }
+        let order: Vec<_> = bus.drain().iter().map(|sent| sent.session.is_some()).collect();
+        assert_eq!(order, [session_first, !session_first]);
+    }
+}
+
+#[test]
 fn the_answer_to_hello_goes_before_the_asks_of_its_session() {
     let mut bus = Bus::in_session();
     let _ticket = bus.ask(1);
