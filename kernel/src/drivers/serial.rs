@@ -24,6 +24,8 @@ pub(crate) struct SerialLine {
     uart: Option<Uart<PioBackend>>,
     /// With one, only a byte of this value (the end of a frame) or a ring half full wakes the reader.
     delimiter: Option<u8>,
+    /// The interrupts that are on: receive, transmit.
+    armed: (bool, bool),
     received: Deque<u8, RECEIVED>,
     to_send: Deque<u8, TO_SEND>,
     errors: LineErrors,
@@ -53,6 +55,7 @@ impl SerialLine {
         Self {
             uart: None,
             delimiter,
+            armed: (false, false),
             received: Deque::new(),
             to_send: Deque::new(),
             errors: LineErrors { overruns: 0, damaged: 0 },
@@ -67,8 +70,8 @@ impl SerialLine {
         // SAFETY: the two standard serial ports of a PC, each opened once, by its owner.
         let mut uart = unsafe { askr_uart::port(port) };
         uart.configure(Config::LOW_LATENCY)?;
-        uart.set_interrupts(true, false);
         self.uart = Some(uart);
+        self.arm();
         Ok(())
     }
 
@@ -76,12 +79,13 @@ impl SerialLine {
     pub(crate) fn on_interrupt(&mut self) -> Events {
         let before = self.to_send.len();
         let mut events = Events::default();
-        for _ in 0..PASSES {
-            let received = self.receive(&mut events);
-            let sent = self.transmit();
-            if received == 0 && sent == 0 {
-                break;
-            }
+        let settled = (0..PASSES).any(|_| {
+            let moved = self.receive(&mut events) + self.transmit();
+            moved == 0
+        });
+        if !settled {
+            // More is there, so the line to the controller has not gone down: let `arm` make a new edge.
+            self.armed = (false, false);
         }
         events.drained = before > LOW && self.to_send.len() <= LOW || before > 0 && self.to_send.is_empty();
         self.arm();
@@ -194,11 +198,13 @@ impl SerialLine {
     }
 
     /// Asks for the interrupts that make sense now: receive while there is room, send while something waits. The
-    /// 8259 sees edges, and writing the enable register makes one if a cause is pending.
+    /// 8259 sees edges, and writing the enable register makes one if a cause is pending. The register is left alone
+    /// when nothing changes: on a virtual machine each access to a port is an exit.
     fn arm(&mut self) {
-        let (room, waiting) = (RECEIVED - self.received.len() >= FIFO_DEPTH, !self.to_send.is_empty());
-        if let Some(uart) = &mut self.uart {
-            uart.set_interrupts(room, waiting);
+        let wanted = (RECEIVED - self.received.len() >= FIFO_DEPTH, !self.to_send.is_empty());
+        if let Some(uart) = self.uart.as_mut().filter(|_| wanted != self.armed) {
+            uart.set_interrupts(wanted.0, wanted.1);
+            self.armed = wanted;
         }
     }
 }
