@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -73,6 +74,15 @@ impl HubClient {
             Ok(Self { reader: BufReader::new(writer.try_clone()?), writer })
         };
         open().map_err(|error| NoHub::Unreachable(path.to_owned(), error))
+    }
+
+    /// Longest time that [`HubClient::receive`] waits for bytes; `None`, as at first, for ever. After it has passed
+    /// the connection is of no more use: part of a line may be lost.
+    ///
+    /// # Errors
+    /// As `setsockopt(2)`; a time of zero is refused.
+    pub fn set_patience(&self, patience: Option<Duration>) -> io::Result<()> {
+        self.writer.set_read_timeout(patience)
     }
 
     /// Sends one line.

@@ -249,3 +249,22 @@ fn emit(shared: &Shared, writer: &mut Option<FrameWriter>, output: Output, obser
         observer(notice);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use askr_wire::FrameType;
+
+    use super::*;
+    use crate::link::OwnedFrame;
+
+    #[test]
+    fn a_session_that_is_behind_never_stops_the_link_from_reading() {
+        let (inputs, waiting) = mpsc::sync_channel(1);
+        let frame =
+            || OwnedFrame { kind: FrameType::Event, seq: 1, code: 1, session: None, payload: Vec::new() };
+        assert_eq!(deliver(&inputs, LinkEvent::Frame(frame())), Delivery::Taken);
+        assert_eq!(deliver(&inputs, LinkEvent::Frame(frame())), Delivery::Full);
+        drop(waiting);
+        assert_eq!(deliver(&inputs, LinkEvent::Down), Delivery::Full, "nobody is left to tell");
+    }
+}

@@ -32,7 +32,9 @@ impl Bench {
     }
 
     pub(crate) fn client(&self) -> HubClient {
-        HubClient::connect(&self.socket).unwrap()
+        let client = HubClient::connect(&self.socket).unwrap();
+        client.set_patience(Some(PATIENCE)).unwrap();
+        client
     }
 
     /// One request on a connection of its own.
