@@ -1,11 +1,13 @@
 //! What of the kernel can be decided without hardware: how a program is laid out in memory ([`elf`],
-//! [`stack`]), what the initial archive holds ([`initrd`]), what a path means ([`path`]) and what a terminal
-//! does with the bytes typed at it ([`tty`]). Nothing here waits, maps memory or touches a device.
+//! [`stack`]) and what it may use of it ([`areas`]), what the initial archive holds ([`initrd`]), what a path
+//! means ([`path`]) and what a terminal does with the bytes typed at it ([`tty`]). Nothing here waits, maps
+//! memory or touches a device.
 #![no_std]
 #![forbid(unsafe_code)]
 
 extern crate alloc;
 
+pub mod areas;
 pub mod elf;
 pub mod initrd;
 pub mod path;

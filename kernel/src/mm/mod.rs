@@ -11,7 +11,7 @@ pub(crate) mod user;
 pub(crate) use frames::{PAGE, Usage, usage};
 pub(crate) use heap::usage as heap_usage;
 pub(crate) use paging::{load_root, phys_to_virt};
-pub(crate) use space::{Access, AddressSpace, Protection, STACK_TOP, USER_END};
+pub(crate) use space::{AddressSpace, STACK_TOP, USER_END};
 pub(crate) use stack::KernelStack;
 
 use bootloader_api::BootInfo;

@@ -1,11 +1,12 @@
-//! The address space of a program: areas with their protection, filled with zeroed pages when first touched.
+//! The address space of a program: what may be used of it ([`Areas`]), and the page tables, which
+//! are filled with zeroed pages when first touched.
 
 use super::frames::{self, PAGE};
 use super::paging::{self, Allocator, KERNEL_SLOTS, phys_to_virt};
-use alloc::vec::Vec;
 use askr_abi::Errno;
+use askr_core::areas::{Access, Areas};
+use askr_core::elf::Rights;
 pub(crate) use askr_core::elf::USER_END;
-use askr_core::elf::USER_MIN;
 use core::ops::Range;
 use x86_64::instructions::tlb;
 use x86_64::structures::paging::mapper::{MappedFrame, TranslateResult};
@@ -20,57 +21,20 @@ pub(crate) const STACK_TOP: u64 = USER_END;
 const STACK_SIZE: u64 = 8 << 20;
 /// `mmap` hands out addresses downwards from here.
 const MMAP_TOP: u64 = 0x7fff_0000_0000;
-/// Areas a program may have.
-const AREAS_MAX: usize = 1024;
-
-/// What may be done with an area.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Protection {
-    pub(crate) read: bool,
-    pub(crate) write: bool,
-    pub(crate) execute: bool,
-}
-
-/// How memory is about to be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
-    Read,
-    Write,
-    Execute,
-}
-
-impl Protection {
-    pub(crate) const READ_WRITE: Self = Self { read: true, write: true, execute: false };
-
-    const fn allows(self, access: Access) -> bool {
-        match access {
-            Access::Read => self.read,
-            Access::Write => self.write,
-            Access::Execute => self.execute,
-        }
-    }
-
-    fn flags(self) -> Flags {
-        // A page without any right stays present, for the kernel alone: its content must survive.
-        let mut flags = Flags::PRESENT;
-        flags.set(Flags::USER_ACCESSIBLE, self.read || self.write || self.execute);
-        flags.set(Flags::WRITABLE, self.write);
-        flags.set(Flags::NO_EXECUTE, !self.execute);
-        flags
-    }
-}
-
-#[derive(Clone)]
-struct Area {
-    range: Range<u64>,
-    protection: Protection,
+/// The page table entry of a page with these rights.
+fn flags(rights: Rights) -> Flags {
+    // A page without any right stays present, for the kernel alone: its content must survive.
+    let mut flags = Flags::PRESENT;
+    flags.set(Flags::USER_ACCESSIBLE, rights != Rights::default());
+    flags.set(Flags::WRITABLE, rights.write);
+    flags.set(Flags::NO_EXECUTE, !rights.execute);
+    flags
 }
 
 /// Areas and page tables of one program.
 pub(crate) struct AddressSpace {
     root: u64,
-    /// Sorted, disjoint.
-    areas: Vec<Area>,
+    areas: Areas,
     heap_start: u64,
     heap_end: u64,
     resident: u64,
@@ -91,8 +55,8 @@ impl AddressSpace {
                 new[slot] = kernel[slot].clone();
             }
         }
-        let mut space = Self { root, areas: Vec::new(), heap_start: 0, heap_end: 0, resident: 0 };
-        space.add_area(STACK_TOP - STACK_SIZE..STACK_TOP, Protection::READ_WRITE)?;
+        let mut space = Self { root, areas: Areas::new(), heap_start: 0, heap_end: 0, resident: 0 };
+        space.areas.add(STACK_TOP - STACK_SIZE..STACK_TOP, Rights::READ_WRITE)?;
         Ok(space)
     }
 
@@ -109,30 +73,9 @@ impl AddressSpace {
     /// Adds an area of zeroed memory; `range` is widened to whole pages.
     ///
     /// # Errors
-    /// EINVAL outside the user half, EEXIST if it meets another area, ENOMEM with too many areas.
-    pub(crate) fn add_area(&mut self, range: Range<u64>, protection: Protection) -> Result<(), Errno> {
-        let range =
-            range.start / PAGE * PAGE..range.end.checked_next_multiple_of(PAGE).ok_or(Errno::EINVAL)?;
-        if range.start < USER_MIN || range.end > USER_END || range.is_empty() {
-            return Err(Errno::EINVAL);
-        }
-        let index = self.areas.partition_point(|area| area.range.end <= range.start);
-        if self.areas.get(index).is_some_and(|next| next.range.start < range.end) {
-            return Err(Errno::EEXIST);
-        }
-        // What continues the area before it becomes part of it: a heap that grows stays one area.
-        if let Some(before) = index.checked_sub(1).map(|before| &mut self.areas[before])
-            && before.range.end == range.start
-            && before.protection == protection
-        {
-            before.range.end = range.end;
-            return Ok(());
-        }
-        if self.areas.len() == AREAS_MAX {
-            return Err(Errno::ENOMEM);
-        }
-        self.areas.insert(index, Area { range, protection });
-        Ok(())
+    /// Those of [`Areas::add`].
+    pub(crate) fn add_area(&mut self, range: Range<u64>, rights: Rights) -> Result<(), Errno> {
+        self.areas.add(range, rights)
     }
 
     /// Sets where the heap begins: right above the program.
@@ -148,9 +91,9 @@ impl AddressSpace {
         }
         let (old, new) = (self.heap_end.next_multiple_of(PAGE), wanted.next_multiple_of(PAGE));
         let done = if new > old {
-            self.add_area(old..new, Protection::READ_WRITE).is_ok()
+            self.areas.add(old..new, Rights::READ_WRITE).is_ok()
         } else {
-            new == old || self.unmap(new..old).is_ok()
+            new == old || self.unmap(&(new..old)).is_ok()
         };
         if done {
             self.heap_end = wanted;
@@ -162,53 +105,39 @@ impl AddressSpace {
     ///
     /// # Errors
     /// EINVAL for length 0, ENOMEM.
-    pub(crate) fn map_anonymous(&mut self, length: u64, protection: Protection) -> Result<u64, Errno> {
+    pub(crate) fn map_anonymous(&mut self, length: u64, rights: Rights) -> Result<u64, Errno> {
         let length =
             length.checked_next_multiple_of(PAGE).filter(|&length| length > 0).ok_or(Errno::EINVAL)?;
-        let mut end = MMAP_TOP;
-        for area in self.areas.iter().rev().filter(|area| area.range.start < MMAP_TOP) {
-            if end >= area.range.end && end - area.range.end >= length {
-                break;
-            }
-            end = area.range.start.min(end);
-        }
-        let start = end.checked_sub(length).filter(|&start| start >= self.heap_end.max(USER_MIN));
-        let start = start.ok_or(Errno::ENOMEM)?;
-        self.add_area(start..end, protection).map_err(|_| Errno::ENOMEM)?;
+        let within = self.heap_end.next_multiple_of(PAGE)..MMAP_TOP;
+        let room = self.areas.highest_room(length, within).ok_or(Errno::ENOMEM)?;
+        let start = room.start;
+        self.areas.add(room, rights).map_err(|_| Errno::ENOMEM)?;
         Ok(start)
     }
 
-    /// Removes whatever lies in `range` (whole pages), splitting areas that stick out.
+    /// Removes whatever lies in `range` and gives its memory back.
     ///
     /// # Errors
-    /// EINVAL if it is not page-aligned or leaves the user half, ENOMEM with too many areas.
-    pub(crate) fn unmap(&mut self, range: Range<u64>) -> Result<(), Errno> {
-        self.split_at(&range)?;
-        self.areas.retain(|area| area.range.end <= range.start || area.range.start >= range.end);
-        self.release(&range);
+    /// Those of [`Areas::remove`].
+    pub(crate) fn unmap(&mut self, range: &Range<u64>) -> Result<(), Errno> {
+        self.areas.remove(range)?;
+        self.release(range);
         Ok(())
     }
 
-    /// `mprotect`: changes the protection of mapped pages.
+    /// `mprotect`: gives `range` other rights.
     ///
     /// # Errors
-    /// As [`Self::unmap`]; ENOMEM also where part of the range is not mapped; EACCES for writable code.
-    pub(crate) fn protect(&mut self, range: Range<u64>, protection: Protection) -> Result<(), Errno> {
-        if protection.write && protection.execute {
+    /// Those of [`Areas::protect`]; EACCES for writable code.
+    pub(crate) fn protect(&mut self, range: &Range<u64>, rights: Rights) -> Result<(), Errno> {
+        if rights.write && rights.execute {
             return Err(Errno::EACCES);
         }
-        self.split_at(&range)?;
-        let inside = |area: &&mut Area| area.range.start >= range.start && area.range.end <= range.end;
-        let covered: u64 =
-            self.areas.iter_mut().filter(inside).map(|area| area.range.end - area.range.start).sum();
-        if covered != range.end - range.start {
-            return Err(Errno::ENOMEM);
-        }
-        self.areas.iter_mut().filter(inside).for_each(|area| area.protection = protection);
-        let flags = protection.flags();
+        self.areas.protect(range, rights)?;
+        let flags = flags(rights);
         // SAFETY: the space is borrowed mutably, so nobody else has its tables. Only permissions change.
         unsafe {
-            paging::for_each_page(self.root, &range, &mut |address, entry| {
+            paging::for_each_page(self.root, range, &mut |address, entry| {
                 entry.set_flags(flags);
                 tlb::flush(VirtAddr::new(address));
             });
@@ -221,15 +150,10 @@ impl AddressSpace {
     /// # Errors
     /// EFAULT if no area allows it, ENOMEM if there is no frame for it.
     pub(crate) fn touch(&mut self, address: u64, access: Access) -> Result<u64, Errno> {
-        let index = self.areas.partition_point(|area| area.range.end <= address);
-        let area = self.areas.get(index).filter(|area| area.range.start <= address).ok_or(Errno::EFAULT)?;
-        if !area.protection.allows(access) {
-            return Err(Errno::EFAULT);
-        }
-        let protection = area.protection;
+        let rights = self.areas.rights(address).filter(|rights| rights.allow(access)).ok_or(Errno::EFAULT)?;
         match self.translate(address) {
             Some(physical) => Ok(physical),
-            None => Ok(self.populate(address, protection)? + address % PAGE),
+            None => Ok(self.populate(address, rights)? + address % PAGE),
         }
     }
 
@@ -244,10 +168,8 @@ impl AddressSpace {
             let physical = match self.translate(at) {
                 Some(physical) => physical,
                 None => {
-                    let index = self.areas.partition_point(|area| area.range.end <= at);
-                    let area =
-                        self.areas.get(index).filter(|area| area.range.start <= at).ok_or(Errno::EFAULT)?;
-                    self.populate(at, area.protection)? + at % PAGE
+                    let rights = self.areas.rights(at).ok_or(Errno::EFAULT)?;
+                    self.populate(at, rights)? + at % PAGE
                 }
             };
             let count = (bytes.len() - done).min((PAGE - at % PAGE) as usize);
@@ -272,13 +194,13 @@ impl AddressSpace {
         let mut copy = Self::new()?;
         copy.areas.clone_from(&self.areas);
         (copy.heap_start, copy.heap_end) = (self.heap_start, self.heap_end);
-        for area in &self.areas {
+        for area in self.areas.iter() {
             let mut result = Ok(());
             // SAFETY: the parent's tables are only read; its space is borrowed.
             unsafe {
                 paging::for_each_page(self.root, &area.range, &mut |address, entry| {
                     if result.is_ok() {
-                        result = copy.take_copy(address, area.protection, entry.addr().as_u64());
+                        result = copy.take_copy(address, area.rights, entry.addr().as_u64());
                     }
                 });
             }
@@ -288,8 +210,8 @@ impl AddressSpace {
     }
 
     /// Adds the page of `address` with what the frame `source` holds.
-    fn take_copy(&mut self, address: u64, protection: Protection, source: u64) -> Result<(), Errno> {
-        let target = self.populate(address, protection)?;
+    fn take_copy(&mut self, address: u64, rights: Rights, source: u64) -> Result<(), Errno> {
+        let target = self.populate(address, rights)?;
         // SAFETY: two different frames, both mapped.
         unsafe {
             core::ptr::copy_nonoverlapping(
@@ -312,7 +234,7 @@ impl AddressSpace {
         }
     }
 
-    fn populate(&mut self, address: u64, protection: Protection) -> Result<u64, Errno> {
+    fn populate(&mut self, address: u64, rights: Rights) -> Result<u64, Errno> {
         let frame = frames::allocate().ok_or(Errno::ENOMEM)?;
         let page = Page::<Size4KiB>::containing_address(VirtAddr::new(address));
         let parents = Flags::PRESENT | Flags::WRITABLE | Flags::USER_ACCESSIBLE;
@@ -321,7 +243,7 @@ impl AddressSpace {
             paging::tables(self.root).map_to_with_table_flags(
                 page,
                 PhysFrame::containing_address(PhysAddr::new(frame)),
-                protection.flags(),
+                flags(rights),
                 parents,
                 &mut Allocator,
             )
@@ -336,29 +258,6 @@ impl AddressSpace {
         }
         self.resident += 1;
         Ok(frame)
-    }
-
-    /// Cuts areas that stick out of `range` in two, so that each lies inside or outside.
-    fn split_at(&mut self, range: &Range<u64>) -> Result<(), Errno> {
-        if !range.start.is_multiple_of(PAGE)
-            || !range.end.is_multiple_of(PAGE)
-            || range.start > range.end
-            || range.end > USER_END
-        {
-            return Err(Errno::EINVAL);
-        }
-        if self.areas.len() + 2 > AREAS_MAX {
-            return Err(Errno::ENOMEM);
-        }
-        for cut in [range.start, range.end] {
-            let index = self.areas.partition_point(|area| area.range.end <= cut);
-            if let Some(area) = self.areas.get_mut(index).filter(|area| area.range.start < cut) {
-                let upper = Area { range: cut..area.range.end, protection: area.protection };
-                area.range.end = cut;
-                self.areas.insert(index + 1, upper);
-            }
-        }
-        Ok(())
     }
 
     /// Frees the frames behind `range`.

@@ -2,10 +2,11 @@
 //! the map of physical memory; the kernel never dereferences a user address, so no access of its own can fault
 //! and SMAP stays on. A program's memory cannot change under the copy: one core, and the kernel is not preempted.
 
-use super::space::{Access, AddressSpace};
+use super::space::AddressSpace;
 use super::{PAGE, phys_to_virt};
 use alloc::vec::Vec;
 use askr_abi::Errno;
+use askr_core::areas::Access;
 
 /// Copies from the program.
 ///

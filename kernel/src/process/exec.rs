@@ -5,7 +5,7 @@ use crate::arch::clock;
 use crate::arch::context;
 use crate::arch::cpu::VectorState;
 use crate::arch::trap::TrapFrame;
-use crate::mm::{AddressSpace, KernelStack, Protection, STACK_TOP};
+use crate::mm::{AddressSpace, KernelStack, STACK_TOP};
 use crate::sched::{self, Task};
 use crate::{bus, fs, kprintln, random};
 use alloc::sync::Arc;
@@ -63,9 +63,7 @@ impl Image {
 
 fn map(space: &mut AddressSpace, plan: &LoadPlan, bytes: &[u8]) -> Result<(), Errno> {
     for region in plan.regions() {
-        let rights = region.rights;
-        let protection = Protection { read: rights.read, write: rights.write, execute: rights.execute };
-        space.add_area(region.start..region.end, protection)?;
+        space.add_area(region.start..region.end, region.rights)?;
     }
     for segment in plan.segments() {
         space.load(segment.vaddr, &bytes[segment.file_range()])?;

@@ -3,11 +3,12 @@
 use super::{ExitStatus, Process};
 use crate::arch::cpu::Registers;
 use crate::arch::trap::TrapFrame;
-use crate::mm::{Access, AddressSpace, user};
+use crate::mm::{AddressSpace, user};
 use crate::{bus, kprintln, sched};
 use alloc::string::String;
 use askr_abi::Errno;
 use askr_abi::types::{SIGBUS, SIGFPE, SIGILL, SIGKILL, SIGSEGV, SIGTRAP};
+use askr_core::areas::Access;
 
 const PAGE_FAULT: u64 = 14;
 /// Bits of a page fault's error code (Intel SDM vol. 3A, 4.7).

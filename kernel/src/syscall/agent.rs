@@ -7,6 +7,7 @@ use crate::mm;
 use alloc::vec;
 use alloc::vec::Vec;
 use askr_abi::{AskArgs, Decider, Errno, INTENT_GENERIC, INTENT_NATURAL_LANGUAGE, QUESTION_MAX};
+use askr_core::areas::Access;
 
 /// Longest answer that is brought to a program, and longest default, in bytes.
 const ANSWER_MAX: usize = askr_wire::SESSION_PAYLOAD_MAX;
@@ -22,8 +23,8 @@ pub(super) fn ask(call: &mut Call<'_>) -> Result<u64, Errno> {
     let answer_cap = usize::try_from(args.answer_cap).unwrap_or(usize::MAX).min(ANSWER_MAX);
     // Before the question goes out: an answer that cannot be delivered must not be asked for.
     call.process().with_space(|space| {
-        mm::user::check(space, args.answer, answer_cap, mm::Access::Write)?;
-        mm::user::check(space, address, AskArgs::MIN_SIZE, mm::Access::Write)
+        mm::user::check(space, args.answer, answer_cap, Access::Write)?;
+        mm::user::check(space, address, AskArgs::MIN_SIZE, Access::Write)
     })?;
     let deadline = clock::now() + u64::from(args.timeout_ms) * 1_000_000;
     let question = Question { code: args.intent as u16, text: &question, deadline };

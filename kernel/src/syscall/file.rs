@@ -7,6 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use askr_abi::Errno;
 use askr_abi::types::{AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW, O_CLOEXEC, Stat};
+use askr_core::areas::Access;
 use askr_vfs::{File, Kind, Metadata};
 
 /// Bytes that go through the kernel at once.
@@ -28,8 +29,7 @@ pub(super) fn read(call: &mut Call<'_>) -> Result<u64, Errno> {
         let wanted = (count - done).min(CHUNK);
         let at = buffer.checked_add(done as u64).ok_or(Errno::EFAULT)?;
         // Before anything is taken from a stream: a bad pointer must not lose it.
-        let checked =
-            call.process().with_space(|space| mm::user::check(space, at, wanted, mm::Access::Write));
+        let checked = call.process().with_space(|space| mm::user::check(space, at, wanted, Access::Write));
         let got = checked.and_then(|()| file.read(&mut chunk[..wanted]));
         let got = match got {
             Ok(got) => got,
@@ -139,7 +139,7 @@ pub(super) fn getdents64(call: &mut Call<'_>) -> Result<u64, Errno> {
     let [_, buffer, count, ..] = call.args;
     let file = descriptor(call, call.int(0))?;
     let mut entries = vec![0; (count.min(CHUNK as u64)) as usize];
-    call.process().with_space(|space| mm::user::check(space, buffer, entries.len(), mm::Access::Write))?;
+    call.process().with_space(|space| mm::user::check(space, buffer, entries.len(), Access::Write))?;
     let length = file.read_dirents(&mut entries)?;
     call.copy_out(buffer, &entries[..length])?;
     Ok(length as u64)

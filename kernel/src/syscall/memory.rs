@@ -1,9 +1,10 @@
 //! brk, mmap, munmap, mprotect: anonymous private memory.
 
 use super::Call;
-use crate::mm::{Protection, USER_END};
+use crate::mm::USER_END;
 use askr_abi::Errno;
 use askr_abi::types::{MAP_ANONYMOUS, MAP_FIXED, MAP_PRIVATE, PROT_EXEC, PROT_READ, PROT_WRITE};
+use askr_core::elf::Rights;
 
 /// `brk(addr)`: returns the end of the heap, moved or not.
 pub(super) fn brk(call: &mut Call<'_>) -> Result<u64, Errno> {
@@ -19,22 +20,22 @@ pub(super) fn mmap(call: &mut Call<'_>) -> Result<u64, Errno> {
     if flags & MAP_ANONYMOUS == 0 || flags & MAP_PRIVATE == 0 || flags & MAP_FIXED != 0 {
         return Err(Errno::EINVAL);
     }
-    let protection = protection_of(protection)?;
-    call.process().with_space(|space| space.map_anonymous(length, protection))
+    let rights = rights_of(protection)?;
+    call.process().with_space(|space| space.map_anonymous(length, rights))
 }
 
 /// `munmap(addr, length)`
 pub(super) fn munmap(call: &mut Call<'_>) -> Result<u64, Errno> {
     let range = range(call.args[0], call.args[1])?;
-    call.process().with_space(|space| space.unmap(range))?;
+    call.process().with_space(|space| space.unmap(&range))?;
     Ok(0)
 }
 
 /// `mprotect(addr, length, prot)`
 pub(super) fn mprotect(call: &mut Call<'_>) -> Result<u64, Errno> {
     let range = range(call.args[0], call.args[1])?;
-    let protection = protection_of(call.args[2])?;
-    call.process().with_space(|space| space.protect(range, protection))?;
+    let rights = rights_of(call.args[2])?;
+    call.process().with_space(|space| space.protect(&range, rights))?;
     Ok(0)
 }
 
@@ -44,7 +45,7 @@ fn range(address: u64, length: u64) -> Result<core::ops::Range<u64>, Errno> {
     if length == 0 { Err(Errno::EINVAL) } else { Ok(address..end) }
 }
 
-fn protection_of(bits: u64) -> Result<Protection, Errno> {
+fn rights_of(bits: u64) -> Result<Rights, Errno> {
     if bits & !(PROT_READ | PROT_WRITE | PROT_EXEC) != 0 {
         return Err(Errno::EINVAL);
     }
@@ -53,5 +54,5 @@ fn protection_of(bits: u64) -> Result<Protection, Errno> {
         return Err(Errno::EACCES);
     }
     // On x86 whatever may be written or executed can be read.
-    Ok(Protection { read: bits != 0, write, execute })
+    Ok(Rights { read: bits != 0, write, execute })
 }

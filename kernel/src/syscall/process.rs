@@ -7,6 +7,7 @@ use crate::sched;
 use alloc::vec::Vec;
 use askr_abi::Errno;
 use askr_abi::types::{ARCH_GET_FS, ARCH_SET_FS, NSIG, SIG_DFL, SIG_IGN, SIGKILL, SIGSTOP, WNOHANG};
+use askr_core::areas::Access;
 use askr_core::stack::STACK_IMAGE_MAX;
 
 /// Size of the kernel's signal set in bytes, which `rt_sig*` calls pass along.
@@ -85,7 +86,7 @@ pub(super) fn wait4(call: &mut Call<'_>) -> Result<u64, Errno> {
     let children = Children::from_argument(call.int(0), call.process().group());
     if status_at != 0 {
         // Before anything is reaped: a bad pointer must not lose a child's exit code.
-        call.process().with_space(|space| mm::user::check(space, status_at, 4, mm::Access::Write))?;
+        call.process().with_space(|space| mm::user::check(space, status_at, 4, Access::Write))?;
     }
     let Some((pid, status)) = processes::wait(children, options & u64::from(WNOHANG) != 0)? else {
         return Ok(0);
