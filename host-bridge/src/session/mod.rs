@@ -8,11 +8,9 @@ mod driver;
 mod error;
 mod incoming;
 mod machine;
-#[cfg(test)]
-mod machine_props;
-#[cfg(test)]
-mod machine_tests;
 mod peer;
+#[cfg(test)]
+mod tests;
 
 use std::sync::mpsc;
 use std::time::{Duration, Instant};

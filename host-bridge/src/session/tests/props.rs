@@ -7,10 +7,10 @@ use askr_wire::message::{HelloReply, PingReply};
 use askr_wire::{FrameType, List, SessionId, code};
 use proptest::prelude::*;
 
-use super::calls::{Call, Done};
-use super::machine::{Machine, payload_of};
-use super::{BootId, CallError, Reply};
 use crate::link::OwnedFrame;
+use crate::session::calls::{Call, Done};
+use crate::session::machine::{Machine, payload_of};
+use crate::session::{BootId, CallError, Reply};
 
 const DEADLINE: Duration = Duration::from_secs(20);
 const SESSION: SessionId = SessionId([5; 8]);

@@ -1,0 +1,139 @@
+//! The rules of the conversation, against a scripted guest and a clock of our own.
+
+mod asks;
+mod calls;
+mod props;
+mod sessions;
+
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use askr_wire::message::{
+    AskFacts, HelloReply, HelloRequest, PendingAsk, PingReply, PingRequest, VerbGeneration,
+};
+use askr_wire::status::Status;
+use askr_wire::{Deframer, FrameType, List, Message, SessionId, Writer, code, ext};
+
+use crate::link::OwnedFrame;
+use crate::session::calls::{Call, Done};
+use crate::session::machine::{Machine, payload_of};
+use crate::session::{BootId, CallError, Notice, Reply};
+
+const BOOT: [u8; 16] = [0xb0; 16];
+const OTHER_BOOT: [u8; 16] = [0xb1; 16];
+const SECOND: Duration = Duration::from_secs(1);
+
+/// A machine, the time, and the guest's last session.
+struct Bench {
+    machine: Machine,
+    now: Instant,
+    session: SessionId,
+    notices: Vec<Notice>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let mut nonce = 0;
+        let new_nonce = move || {
+            nonce += 1;
+            [nonce; 16]
+        };
+        let machine = Machine::new(Box::new(new_nonce));
+        Self { machine, now: Instant::now(), session: SessionId([0; 8]), notices: Vec::new() }
+    }
+
+    /// In session, with the first ping and the first pull of asks answered.
+    fn ready() -> Self {
+        let mut bench = Self::new();
+        bench.machine.on_up(bench.now);
+        let hello = bench.sent().remove(0);
+        bench.answer_hello(&hello, BOOT);
+        bench.answer_housekeeping(0);
+        bench
+    }
+
+    /// Frames that the machine sends now.
+    fn sent(&mut self) -> Vec<OwnedFrame> {
+        self.machine.tick(self.now);
+        let output = self.machine.take_output();
+        self.notices.extend(output.notices);
+        let mut deframer = Deframer::new();
+        let mut frames = Vec::new();
+        for byte in output.frames.concat() {
+            if let Some(frame) = deframer.push(byte) {
+                frames.push(OwnedFrame::from(&frame.unwrap()));
+            }
+        }
+        frames
+    }
+
+    fn sent_after(&mut self, pause: Duration) -> Vec<OwnedFrame> {
+        self.now += pause;
+        self.sent()
+    }
+
+    fn answer_hello(&mut self, hello: &OwnedFrame, boot: [u8; 16]) {
+        let nonce = HelloRequest::decode(&hello.payload).unwrap().nonce;
+        self.session = SessionId([nonce[0] ^ boot[0]; 8]);
+        let mut verbs = [0; 16];
+        let verbs = List::build([VerbGeneration { code: code::STAT, generation: 1 }], &mut verbs).unwrap();
+        let reply = HelloReply {
+            generation: 1,
+            payload_limit: 4096,
+            window: 4,
+            lease_ms: 3000,
+            ping_ms: 1000,
+            boot_id: boot,
+            session: self.session,
+            event_cursor: 0,
+            kernel: b"askr",
+            version: b"0.1.0",
+            verbs,
+        };
+        let payload = [&[0][..], &payload_of(&reply)].concat();
+        let frame = OwnedFrame {
+            kind: FrameType::Response,
+            seq: hello.seq,
+            code: code::HELLO,
+            session: None,
+            payload,
+        };
+        self.machine.on_frame(self.now, &frame);
+    }
+
+    fn answer(&mut self, request: &OwnedFrame, status: Status, body: &[u8]) {
+        let payload = [&[status as u8][..], body].concat();
+        let session = request.session.clone();
+        let frame = OwnedFrame { kind: FrameType::Response, payload, session, ..request.clone() };
+        self.machine.on_frame(self.now, &frame);
+    }
+
+    fn answer_ping(&mut self, request: &OwnedFrame, previous_counter: u32, pending_asks: u16) {
+        let pong = PingReply { previous_counter, pending_asks, event_cursor: 0, uptime_ns: 0 };
+        self.answer(request, Status::Ok, &payload_of(&pong));
+    }
+
+    /// Answers the ping and the pull of asks that a new session begins with.
+    fn answer_housekeeping(&mut self, previous_counter: u32) {
+        for frame in self.sent() {
+            match frame.code {
+                code::PING => self.answer_ping(&frame, previous_counter, 0),
+                code::ASKS => self.answer(&frame, Status::Ok, &[0, 0]),
+                other => panic!("unexpected verb {other:#x}"),
+            }
+        }
+    }
+
+    fn submit(&mut self, mutating: bool, pinned: Option<BootId>) -> Receiver<Result<Reply, CallError>> {
+        let (done, outcome) = channel();
+        let (code, deadline) = (if mutating { code::MKDIR } else { code::STAT }, self.now + 30 * SECOND);
+        let call =
+            Call { code, payload: b"/x".to_vec(), mutating, pinned, deadline, done: Done::Caller(done) };
+        self.machine.submit(self.now, call);
+        outcome
+    }
+}
+
+fn codes(frames: &[OwnedFrame]) -> Vec<u16> {
+    frames.iter().map(|frame| frame.code).collect()
+}
