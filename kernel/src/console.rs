@@ -1,6 +1,11 @@
 //! COM1, the human's line. Output of programs and of the kernel goes to the line's send ring; input goes through the
 //! line discipline in a kernel task, which echoes it and turns Ctrl-C into SIGINT for the foreground group.
+//!
+//! Nobody's input is lost: when the line discipline is full, the task leaves bytes in the line's receive ring, and
+//! when that is full, the device and the host wait. Nobody's output waits for ever: a program whose output the host
+//! does not take can be killed, and what the kernel itself has to say is dropped and counted.
 
+use crate::arch::boot;
 use crate::arch::clock::{self, Nanos, SECOND};
 use crate::drivers::serial::{COM1, Events, SerialLine};
 use crate::process::{self, Pid};
@@ -9,8 +14,9 @@ use crate::sync::IrqMutex;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use askr_abi::Errno;
+use askr_abi::terminal::{TERMIOS_SIZE, Termios, Winsize};
 use askr_abi::types::SIGINT;
-use askr_core::tty::{Event, LineDiscipline, Onlcr};
+use askr_core::tty::{Event, LineDiscipline, Modes, Onlcr, Reaction};
 use askr_uart::UartError;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use spin::{Mutex, Once};
@@ -21,6 +27,8 @@ const EMERGENCY: Nanos = SECOND;
 const CHUNK: usize = 256;
 /// Bytes of program output that are prepared at once.
 const OUTPUT_CHUNK: usize = 512;
+/// Unit of VTIME.
+const TENTH: Nanos = SECOND / 10;
 
 static LINE: IrqMutex<SerialLine> = IrqMutex::new(SerialLine::new(None));
 static TERMINAL: Mutex<Option<LineDiscipline>> = Mutex::new(None);
@@ -33,6 +41,7 @@ static FOREGROUND: AtomicU32 = AtomicU32::new(process::INIT);
 /// Whether the cursor stands at the start of a line, so that kernel lines begin on one of their own.
 static AT_LINE_START: AtomicBool = AtomicBool::new(true);
 static LOST: AtomicU64 = AtomicU64::new(0);
+static WINDOW: Mutex<Winsize> = Mutex::new(Winsize { rows: 0, columns: 0, x_pixels: 0, y_pixels: 0 });
 
 /// Opens the line.
 ///
@@ -42,12 +51,16 @@ pub(crate) fn init() -> Result<(), UartError> {
     LINE.lock().open(COM1)
 }
 
-/// Starts the terminal task.
+/// Starts the terminal task. A serial line does not tell the size of what is at its other end; the host may do so on
+/// the kernel command line.
 ///
 /// # Errors
 /// ENOMEM.
 pub(crate) fn start() -> Result<(), Errno> {
     *TERMINAL.lock() = Some(LineDiscipline::new());
+    if let Some(size) = window_of(boot::cmdline()) {
+        set_window(size);
+    }
     let task = sched::spawn_kernel(terminal_task)?;
     TERMINAL_TASK.call_once(|| task);
     Ok(())
@@ -75,7 +88,7 @@ pub(crate) fn write_kernel(line: &[u8]) {
 /// Writes from a panic: by polling, with a deadline by the clock.
 pub(crate) fn write_emergency(line: &[u8]) {
     let deadline = clock::now() + EMERGENCY;
-    let mut port = LINE.lock();
+    let mut port = LINE.seize();
     port.flush_until(|| clock::now() >= deadline);
     for byte in Onlcr::new(line) {
         port.write_polled(&[byte], || clock::now() >= deadline);
@@ -100,7 +113,7 @@ pub(crate) fn write(bytes: &[u8]) -> Result<usize, Errno> {
             if process::interrupted() {
                 break;
             }
-            wait_for(|| LINE.lock().room() > OUTPUT_CHUNK);
+            wait_for(None, || LINE.lock().room() > OUTPUT_CHUNK);
         }
     }
     if done == 0 && !bytes.is_empty() { Err(Errno::EINTR) } else { Ok(done) }
@@ -109,8 +122,9 @@ pub(crate) fn write(bytes: &[u8]) -> Result<usize, Errno> {
 /// Moves as much as fits into the send ring.
 fn take_output(bytes: &[u8]) -> usize {
     let chunk = &bytes[..bytes.len().min(OUTPUT_CHUNK)];
+    let convert = with_terminal(|terminal| terminal.modes().adds_carriage_return());
     let mut port = LINE.lock();
-    let mut output = Onlcr::new(chunk);
+    let mut output = Onlcr::when(convert, chunk);
     // A newline becomes two bytes: never take one that only half fits.
     while port.room() >= 2 {
         let before = output.consumed();
@@ -130,19 +144,36 @@ fn take_output(bytes: &[u8]) -> usize {
     taken
 }
 
-/// Reads a line, or the part of it that fits, waiting for one. 0 is the end of file.
+/// Reads what the terminal's modes give: a line or the part of it that fits, or bytes; waits for it as they say. 0 is
+/// the end of the file, or of the time.
 ///
 /// # Errors
 /// EINTR on a signal.
 pub(crate) fn read(into: &mut [u8]) -> Result<usize, Errno> {
+    let patience = with_terminal(|terminal| terminal.patience());
+    let deadline = patience.map(|tenths| clock::now() + u64::from(tenths) * TENTH);
     loop {
         if let Some(count) = with_terminal(|terminal| terminal.read(into)) {
+            take_up_backlog();
             return Ok(count);
         }
         if process::interrupted() {
             return Err(Errno::EINTR);
         }
-        wait_for(|| with_terminal(|terminal| terminal.is_ready()));
+        if deadline.is_some_and(|deadline| clock::now() >= deadline) {
+            return Ok(0);
+        }
+        wait_for(deadline, || with_terminal(|terminal| terminal.is_ready()));
+    }
+}
+
+/// Input that found no room goes on, and the terminal task fetches more.
+fn take_up_backlog() {
+    while let Some(reaction) = with_terminal(LineDiscipline::resume) {
+        react(reaction);
+    }
+    if let Some(task) = TERMINAL_TASK.get() {
+        sched::unpark(task);
     }
 }
 
@@ -161,33 +192,57 @@ pub(crate) fn lost() -> u64 {
     LOST.load(Ordering::Relaxed)
 }
 
-/// `struct termios` of the kernel ABI (36 bytes; asm-generic/termbits.h) for the one mode there is: canonical, with
-/// echo and signals, CR read as NL, NL written as CR NL.
-pub(crate) fn attributes() -> [u8; 36] {
-    const ICRNL: u32 = 0o400;
-    const OPOST_ONLCR: u32 = 0o5;
-    const B115200_CS8_CREAD: u32 = 0o10002 | 0o60 | 0o200;
-    const ISIG_ICANON_ECHO_ECHOE_ECHOK: u32 = 0o1 | 0o2 | 0o10 | 0o20 | 0o40;
-    let mut attributes = [0; 36];
-    let flags = [ICRNL, OPOST_ONLCR, B115200_CS8_CREAD, ISIG_ICANON_ECHO_ECHOE_ECHOK];
-    for (flag, slot) in flags.iter().zip(attributes.chunks_exact_mut(4)) {
-        slot.copy_from_slice(&flag.to_le_bytes());
-    }
-    // c_line, then c_cc: VINTR, VQUIT, VERASE, VKILL, VEOF.
-    attributes[17..22].copy_from_slice(&[3, 0, 0x7f, 0x15, 4]);
-    attributes
+/// `struct termios` of the terminal.
+pub(crate) fn attributes() -> [u8; TERMIOS_SIZE] {
+    with_terminal(|terminal| terminal.modes()).to_termios().to_bytes()
+}
+
+/// Sets what can be set of `struct termios`; with `discard`, what was typed and not read is forgotten.
+pub(crate) fn set_attributes(attributes: &[u8; TERMIOS_SIZE], discard: bool) {
+    let modes = Modes::from_termios(&Termios::from_bytes(attributes));
+    with_terminal(|terminal| {
+        if discard {
+            terminal.discard();
+        }
+        terminal.set_modes(modes);
+    });
+    take_up_backlog();
+    // Whoever reads waits by other rules now.
+    wake_waiting();
+}
+
+/// The size of the window, zeros if it is not known.
+pub(crate) fn window() -> Winsize {
+    *WINDOW.lock()
+}
+
+/// Sets the size of the window.
+pub(crate) fn set_window(size: Winsize) {
+    *WINDOW.lock() = size;
+}
+
+/// The size in `winsize=ROWSxCOLUMNS`, a word of the kernel command line.
+fn window_of(cmdline: &[u8]) -> Option<Winsize> {
+    let mut words = cmdline.split(u8::is_ascii_whitespace);
+    let value = words.find_map(|word| word.strip_prefix(b"winsize="))?;
+    let (rows, columns) = core::str::from_utf8(value).ok()?.split_once('x')?;
+    Some(Winsize { rows: rows.parse().ok()?, columns: columns.parse().ok()?, x_pixels: 0, y_pixels: 0 })
 }
 
 fn with_terminal<R>(use_it: impl FnOnce(&mut LineDiscipline) -> R) -> R {
     use_it(TERMINAL.lock().as_mut().expect("made before the first process"))
 }
 
-/// Parks until woken by the terminal task, unless `ready` holds already: enlisting comes before the test.
-fn wait_for(ready: impl FnOnce() -> bool) {
+/// Parks until woken by the terminal task or until `deadline`, unless `ready` holds already: enlisting comes before the
+/// test.
+fn wait_for(deadline: Option<Nanos>, ready: impl FnOnce() -> bool) {
     let me = sched::current();
     WAITING.lock().push(me.clone());
     if !ready() {
-        sched::park();
+        match deadline {
+            Some(deadline) => sched::park_until(deadline),
+            None => sched::park(),
+        }
     }
     WAITING.lock().retain(|task| !Arc::ptr_eq(task, &me));
 }
@@ -207,8 +262,11 @@ extern "C" fn terminal_task(_: u64) -> ! {
     let mut chunk = [0; CHUNK];
     x86_64::instructions::interrupts::enable();
     loop {
-        let count = LINE.lock().read(&mut chunk);
-        chunk[..count].iter().for_each(|&byte| handle_input(byte));
+        let room = with_terminal(|terminal| terminal.room()).min(CHUNK);
+        let count = LINE.lock().read(&mut chunk[..room]);
+        for &byte in &chunk[..count] {
+            react(with_terminal(|terminal| terminal.input(byte)));
+        }
         if ROOM.swap(false, Ordering::Relaxed) {
             wake_waiting();
         }
@@ -218,8 +276,7 @@ extern "C" fn terminal_task(_: u64) -> ! {
     }
 }
 
-fn handle_input(byte: u8) {
-    let reaction = with_terminal(|terminal| terminal.input(byte));
+fn react(reaction: Reaction) {
     for byte in reaction.echo {
         send_or_lose(&[byte]);
         AT_LINE_START.store(byte == b'\n', Ordering::Relaxed);

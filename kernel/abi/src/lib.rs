@@ -7,6 +7,7 @@
 mod ask;
 mod errno;
 pub mod number;
+pub mod terminal;
 pub mod types;
 
 pub use ask::{AskArgs, Decider, INTENT_GENERIC, INTENT_NATURAL_LANGUAGE, QUESTION_MAX};

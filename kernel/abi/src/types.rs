@@ -184,15 +184,6 @@ pub const NSIG: u32 = 65;
 /// `wait4`: return 0 at once when no child has ended.
 pub const WNOHANG: u32 = 1;
 
-/// `ioctl`: which process group the terminal belongs to.
-pub const TIOCGPGRP: u64 = 0x540F;
-/// `ioctl`: give the terminal to a process group.
-pub const TIOCSPGRP: u64 = 0x5410;
-/// `ioctl`: size of the terminal window.
-pub const TIOCGWINSZ: u64 = 0x5413;
-/// `ioctl`: read the terminal's attributes.
-pub const TCGETS: u64 = 0x5401;
-
 /// First magic number of `reboot(2)`.
 pub const REBOOT_MAGIC1: u64 = 0xfee1_dead;
 /// Second magic number of `reboot(2)`.

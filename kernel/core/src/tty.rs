@@ -1,24 +1,38 @@
-//! The line discipline of a terminal in canonical mode: bytes typed go in, lines come out, and each byte tells
-//! what to show (`termios(3)`: ICANON, ECHO, ECHOE, ECHOK, ECHOCTL, IUTF8, ISIG, ICRNL, IMAXBEL; ONLCR for
-//! output). All memory is taken when it is made; nothing grows after that.
+//! The line discipline of a terminal: bytes typed go in, lines (canonical mode) or bytes (raw mode) come out, and each
+//! byte tells what to show (`termios(3)`: ICANON, ECHO, ECHOE, ECHOK, ECHOCTL, IUTF8, ISIG, ICRNL, IMAXBEL; OPOST and
+//! ONLCR for output; VMIN and VTIME). All memory is taken when it is made; nothing grows after that.
+//!
+//! Nothing typed is dropped for want of a reader: when the queue of finished input is full, further bytes wait as they
+//! came in a backlog, and when that is full, [`LineDiscipline::room`] is 0 and the caller leaves the bytes where they
+//! are, which makes the sender wait. Ctrl-C is looked for when a byte enters the backlog, so it gets through as long
+//! as no more than [`READY_BYTES_MAX`] + [`BACKLOG_MAX`] bytes were typed before it and not read.
+//!
+//! A change of mode takes what was typed and not read along: lines become bytes with the line being typed at their
+//! end, and bytes are typed again, with their echo, as lines. So a shell that reads in raw mode up to the end of a
+//! command leaves the rest to the command.
 
 mod echo;
+mod modes;
 mod output;
 mod queue;
 
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 pub use echo::Echo;
+pub use modes::Modes;
 pub use output::Onlcr;
-use queue::ReadyLines;
+use queue::Ready;
 
 /// Longest line in bytes without its newline (Linux's N_TTY limit). What is typed beyond it is refused with a
 /// bell and counted.
 pub const LINE_MAX: usize = 4095;
-/// Bytes of finished lines that wait to be read.
+/// Bytes of finished input that wait to be read.
 pub const READY_BYTES_MAX: usize = 16 * 1024;
 /// Finished lines that wait to be read.
 pub const READY_LINES_MAX: usize = 256;
+/// Bytes that wait for room among those.
+pub const BACKLOG_MAX: usize = 16 * 1024;
 
 const INTERRUPT: u8 = 0x03;
 const END_OF_FILE: u8 = 0x04;
@@ -30,9 +44,9 @@ const DELETE: u8 = 0x7f;
 /// What happened besides the echo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A line, or an end of file, is ready to be read: wake the reader.
+    /// Something is ready to be read: wake the reader.
     Ready,
-    /// Ctrl-C: send SIGINT to the foreground group. Lines typed ahead have been discarded.
+    /// Ctrl-C: send SIGINT to the foreground group. What was typed ahead has been discarded.
     Interrupt,
 }
 
@@ -46,21 +60,15 @@ pub struct Reaction {
     pub event: Option<Event>,
 }
 
-/// What was refused since the start, for the counters of the kernel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Losses {
-    /// Bytes typed beyond [`LINE_MAX`].
-    pub bytes: u64,
-    /// Whole lines that found no room among those waiting.
-    pub lines: u64,
-}
-
 /// A terminal's input side.
 #[derive(Debug)]
 pub struct LineDiscipline {
+    modes: Modes,
     line: Vec<u8>,
-    ready: ReadyLines,
-    losses: Losses,
+    ready: Ready,
+    /// Typed, but not looked at yet except for Ctrl-C.
+    backlog: VecDeque<u8>,
+    refused: u64,
 }
 
 impl Default for LineDiscipline {
@@ -70,35 +78,93 @@ impl Default for LineDiscipline {
 }
 
 impl LineDiscipline {
-    /// An empty terminal; takes about 20 KiB.
+    /// An empty terminal in canonical mode; takes about 60 KiB.
     #[must_use]
     pub fn new() -> Self {
-        Self { line: Vec::with_capacity(LINE_MAX), ready: ReadyLines::new(), losses: Losses::default() }
-    }
-
-    /// Takes one byte from the terminal.
-    pub fn input(&mut self, byte: u8) -> Reaction {
-        match byte {
-            b'\r' | b'\n' => self.end_line(),
-            INTERRUPT => self.interrupt(),
-            END_OF_FILE => self.end_of_file(),
-            BACKSPACE | DELETE => self.erase_to(last_visible(&self.line)),
-            KILL_LINE => self.erase_to(0),
-            ERASE_WORD => self.erase_to(last_word(&self.line)),
-            _ => self.add(byte),
+        Self {
+            modes: Modes::CANONICAL,
+            line: Vec::with_capacity(LINE_MAX),
+            ready: Ready::new(),
+            backlog: VecDeque::with_capacity(BACKLOG_MAX + READY_BYTES_MAX + LINE_MAX),
+            refused: 0,
         }
     }
 
-    /// Moves the oldest finished line, or the first part of it if `into` is shorter, and returns its length.
-    /// `Some(0)` is an end of file; `None` says that nothing is ready yet.
+    /// Takes one byte from the terminal. Call it only while there is [`Self::room`].
+    pub fn input(&mut self, byte: u8) -> Reaction {
+        let waits = !self.backlog.is_empty() || !self.takes(byte);
+        match byte {
+            INTERRUPT if self.modes.signals => {
+                self.backlog.clear();
+                self.interrupt()
+            }
+            _ if !waits => self.process(byte),
+            _ if self.room() > 0 => {
+                self.backlog.push_back(byte);
+                show(Echo::nothing())
+            }
+            _ => self.refuse(),
+        }
+    }
+
+    /// How many bytes [`Self::input`] can take now, whatever they are.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        BACKLOG_MAX.saturating_sub(self.backlog.len())
+    }
+
+    /// Goes on with the backlog: call it after [`Self::read`] and [`Self::set_modes`] until it returns `None`.
+    pub fn resume(&mut self) -> Option<Reaction> {
+        let &byte = self.backlog.front()?;
+        if !self.takes(byte) {
+            return None;
+        }
+        self.backlog.pop_front();
+        Some(self.process(byte))
+    }
+
+    /// Moves what is ready to be read, as far as it fits and in canonical mode not beyond one line, and returns its
+    /// length. `Some(0)` is an end of file; `None` says that nothing is ready yet.
     pub fn read(&mut self, into: &mut [u8]) -> Option<usize> {
-        self.ready.read(into)
+        if self.modes.canonical { self.ready.read_line(into) } else { self.ready.read_bytes(into) }
     }
 
     /// Whether [`Self::read`] has something.
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        !self.ready.is_empty()
+        if self.modes.canonical { self.ready.has_line() } else { self.ready.has_byte() }
+    }
+
+    /// How long a read waits for the first byte, in tenths of a second; `None` is for ever.
+    #[must_use]
+    pub const fn patience(&self) -> Option<u8> {
+        if self.modes.canonical || self.modes.min > 0 { None } else { Some(self.modes.time) }
+    }
+
+    /// The modes in force.
+    #[must_use]
+    pub const fn modes(&self) -> Modes {
+        self.modes
+    }
+
+    /// Changes the modes. What was typed and not read is kept, see the head of this module.
+    pub fn set_modes(&mut self, modes: Modes) {
+        match (self.modes.canonical, modes.canonical) {
+            (true, false) => {
+                self.ready.join(&self.line);
+                self.line.clear();
+            }
+            (false, true) => self.ready.move_before(&mut self.backlog),
+            _ => {}
+        }
+        self.modes = modes;
+    }
+
+    /// Forgets what was typed and not read.
+    pub fn discard(&mut self) {
+        self.line.clear();
+        self.ready.clear();
+        self.backlog.clear();
     }
 
     /// The line being typed, to show it again after other output came between.
@@ -107,45 +173,85 @@ impl LineDiscipline {
         &self.line
     }
 
-    /// What was refused so far.
+    /// Bytes refused so far: those typed beyond [`LINE_MAX`] in one line.
     #[must_use]
-    pub const fn losses(&self) -> Losses {
-        self.losses
+    pub const fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    /// Whether there is room for what `byte` may finish.
+    fn takes(&self, byte: u8) -> bool {
+        match self.modes.canonical {
+            true => !self.is_end(byte) || self.ready.takes_line(self.line.len() + 1),
+            false => self.ready.takes_byte(),
+        }
+    }
+
+    fn is_end(&self, byte: u8) -> bool {
+        matches!(self.translate(byte), b'\n' | END_OF_FILE)
+    }
+
+    fn translate(&self, byte: u8) -> u8 {
+        if byte == b'\r' && self.modes.return_is_newline { b'\n' } else { byte }
+    }
+
+    /// Takes a byte for which there is room.
+    fn process(&mut self, byte: u8) -> Reaction {
+        let byte = self.translate(byte);
+        let reaction = match byte {
+            INTERRUPT if self.modes.signals => self.interrupt(),
+            _ if !self.modes.canonical => self.pass(byte),
+            b'\n' => self.end_line(),
+            END_OF_FILE => self.end_of_file(),
+            BACKSPACE | DELETE => self.erase_to(last_visible(&self.line)),
+            KILL_LINE => self.erase_to(0),
+            ERASE_WORD => self.erase_to(last_word(&self.line)),
+            _ => self.add(byte),
+        };
+        if self.modes.echo { reaction } else { Reaction { echo: Echo::nothing(), ..reaction } }
+    }
+
+    /// A byte in raw mode.
+    fn pass(&mut self, byte: u8) -> Reaction {
+        self.ready.push_byte(byte);
+        let echo = if byte == b'\n' { Echo::newline() } else { Echo::typed(byte) };
+        Reaction { echo, event: Some(Event::Ready) }
     }
 
     fn add(&mut self, byte: u8) -> Reaction {
         if self.line.len() >= LINE_MAX {
-            self.losses.bytes += 1;
-            return show(Echo::bell());
+            return self.refuse();
         }
         self.line.push(byte);
         show(Echo::typed(byte))
     }
 
+    fn refuse(&mut self) -> Reaction {
+        self.refused += 1;
+        show(Echo::bell())
+    }
+
     fn end_line(&mut self) -> Reaction {
-        let taken = self.ready.push(&self.line, b"\n");
-        self.hand_over(taken, Echo::newline())
+        self.hand_over(b"\n", Echo::newline())
     }
 
     /// Ctrl-D hands over what is there without a newline; at the start of a line that is an end of file.
     fn end_of_file(&mut self) -> Reaction {
-        let taken = self.ready.push(&self.line, b"");
-        self.hand_over(taken, Echo::nothing())
+        self.hand_over(b"", Echo::nothing())
     }
 
-    fn hand_over(&mut self, taken: bool, echo: Echo) -> Reaction {
+    fn hand_over(&mut self, end: &[u8], echo: Echo) -> Reaction {
+        self.ready.push_line(&self.line, end);
         self.line.clear();
-        if taken {
-            return Reaction { echo, event: Some(Event::Ready) };
-        }
-        self.losses.lines += 1;
-        show(echo.and_bell())
+        Reaction { echo, event: Some(Event::Ready) }
     }
 
+    /// What was typed before is discarded; what is in the backlog now was typed after.
     fn interrupt(&mut self) -> Reaction {
         self.line.clear();
         self.ready.clear();
-        Reaction { echo: Echo::interrupt(), event: Some(Event::Interrupt) }
+        let echo = if self.modes.echo { Echo::interrupt() } else { Echo::nothing() };
+        Reaction { echo, event: Some(Event::Interrupt) }
     }
 
     fn erase_to(&mut self, length: usize) -> Reaction {

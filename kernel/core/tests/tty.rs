@@ -1,6 +1,9 @@
 //! The terminal: what is typed, what is shown, what is read.
 
-use askr_core::tty::{Event, LINE_MAX, LineDiscipline, Losses, Onlcr, READY_BYTES_MAX, READY_LINES_MAX};
+use askr_abi::terminal::{ECHO, ICANON, ICRNL, ISIG, ONLCR, OPOST, TERMIOS_SIZE, Termios, VMIN, VTIME};
+use askr_core::tty::{
+    BACKLOG_MAX, Event, LINE_MAX, LineDiscipline, Modes, Onlcr, READY_BYTES_MAX, READY_LINES_MAX, Reaction,
+};
 use proptest::prelude::*;
 
 /// A terminal with the screen that its echo makes: one row per line, columns as a simple terminal keeps them.
@@ -15,18 +18,37 @@ impl Session {
     fn type_bytes(&mut self, bytes: &[u8]) -> &mut Self {
         for &byte in bytes {
             let reaction = self.tty.input(byte);
-            let expected = reaction.echo.len();
-            let before = self.shown.len();
-            self.shown.extend(reaction.echo);
-            assert_eq!(self.shown.len() - before, expected);
-            self.events.extend(reaction.event);
+            self.show(reaction);
         }
         self
     }
 
+    fn show(&mut self, reaction: Reaction) {
+        let expected = reaction.echo.len();
+        let before = self.shown.len();
+        self.shown.extend(reaction.echo);
+        assert_eq!(self.shown.len() - before, expected);
+        self.events.extend(reaction.event);
+    }
+
+    /// Reads as the kernel does: what waits in the backlog moves up.
     fn read(&mut self) -> Option<Vec<u8>> {
         let mut buffer = [0; LINE_MAX + 1];
-        self.tty.read(&mut buffer).map(|count| buffer[..count].to_vec())
+        let count = self.tty.read(&mut buffer)?;
+        self.resume();
+        Some(buffer[..count].to_vec())
+    }
+
+    fn resume(&mut self) {
+        while let Some(reaction) = self.tty.resume() {
+            self.show(reaction);
+        }
+    }
+
+    fn set(&mut self, modes: Modes) -> &mut Self {
+        self.tty.set_modes(modes);
+        self.resume();
+        self
     }
 
     /// The last row of the screen as text, blanks at its end cut.
@@ -49,6 +71,9 @@ impl Session {
         row.into_iter().collect::<String>().trim_end().to_owned()
     }
 }
+
+/// As a line editor sets it: bytes at once, no echo, no signals.
+const RAW: Modes = Modes { canonical: false, echo: false, signals: false, ..Modes::CANONICAL };
 
 fn typed(bytes: &[u8]) -> Session {
     let mut session = Session::default();
@@ -146,26 +171,154 @@ fn a_line_too_long_rings_and_is_counted() {
     assert!(session.shown.ends_with(b"x\x07\x07"));
     session.type_bytes(b"\n");
     assert_eq!(session.read().unwrap().len(), LINE_MAX + 1);
-    assert_eq!(session.tty.losses(), Losses { bytes: 2, lines: 0 });
+    assert_eq!(session.tty.refused(), 2);
 }
 
 #[test]
-fn lines_that_nobody_reads_ring_and_are_counted() {
+fn lines_that_nobody_reads_make_the_sender_wait() {
     let mut many = typed(&b"\n".repeat(READY_LINES_MAX));
-    assert_eq!(many.tty.losses(), Losses::default());
-    many.type_bytes(b"lost\n");
-    assert!(many.shown.ends_with(b"lost\r\n\x07"));
-    assert_eq!(many.tty.losses(), Losses { bytes: 0, lines: 1 });
-    assert_eq!(many.events.len(), READY_LINES_MAX);
-    let mut long = Session::default();
+    assert_eq!((many.events.len(), many.tty.room()), (READY_LINES_MAX, BACKLOG_MAX));
+    many.type_bytes(b"next\nlast\n");
+    assert_eq!(many.tty.room(), BACKLOG_MAX - 6, "a line may be typed, but not end");
+    assert!(many.shown.ends_with(b"next"));
+    assert_eq!(many.read().unwrap(), b"\n");
+    assert_eq!(many.tty.room(), BACKLOG_MAX - 1);
+    assert!(many.shown.ends_with(b"next\r\nlast"), "it is shown when its turn comes");
+    many.read();
+    assert_eq!(many.tty.room(), BACKLOG_MAX);
+    let rest: Vec<_> = std::iter::from_fn(|| many.read()).collect();
+    assert_eq!(rest.len(), READY_LINES_MAX);
+    assert_eq!(rest[rest.len() - 2..], [b"next\n", b"last\n"]);
+    assert_eq!(many.tty.refused(), 0);
+}
+
+#[test]
+fn ctrl_c_gets_through_to_the_end_of_the_backlog() {
     let line = [&[b'x'; LINE_MAX][..], b"\n"].concat();
-    for _ in 0..=READY_BYTES_MAX / line.len() {
-        long.type_bytes(&line);
+    let mut full = Session::default();
+    while full.tty.room() > 0 {
+        full.type_bytes(&line[..full.tty.room().min(line.len())]);
     }
-    assert_eq!(long.tty.losses().lines, 1);
-    long.read();
-    long.type_bytes(b"room again\n");
-    assert_eq!(long.tty.losses().lines, 1);
+    assert_eq!(full.events.len(), READY_BYTES_MAX / line.len());
+    full.type_bytes(b"\x03");
+    assert_eq!(full.events.last(), Some(&Event::Interrupt));
+    assert_eq!((full.tty.room(), full.tty.is_ready()), (BACKLOG_MAX, false));
+    full.type_bytes(b"next\n");
+    assert_eq!(full.read().unwrap(), b"next\n");
+}
+
+#[test]
+fn raw_bytes_are_ready_at_once_and_silent() {
+    let mut session = Session::default();
+    session.set(RAW).type_bytes(b"\x1b[A\x03\x04\x7f\r");
+    assert_eq!(session.read().unwrap(), b"\x1b[A\x03\x04\x7f\n", "CR is NL while ICRNL");
+    assert_eq!(session.read(), None);
+    assert!(!session.tty.is_ready());
+    assert_eq!((&session.shown[..], &session.events[..]), (&b""[..], &[Event::Ready; 7][..]));
+    session.set(Modes { return_is_newline: false, echo: true, ..RAW }).type_bytes(b"\r\n\x7fa");
+    assert_eq!(session.read().unwrap(), b"\r\n\x7fa");
+    assert_eq!(session.shown, b"^M\r\n^?a");
+    session.set(Modes { signals: true, ..RAW }).type_bytes(b"lost\x03x");
+    assert_eq!(session.events[session.events.len() - 2..], [Event::Interrupt, Event::Ready]);
+    assert_eq!(session.read().unwrap(), b"x");
+    assert_eq!(session.shown, b"^M\r\n^?a", "no ^C without ECHO");
+}
+
+#[test]
+fn raw_bytes_that_nobody_reads_make_the_sender_wait() {
+    let mut session = Session::default();
+    session.set(RAW).type_bytes(&[b'x'; READY_BYTES_MAX]).type_bytes(b"y");
+    assert_eq!(session.tty.room(), BACKLOG_MAX - 1);
+    while session.tty.room() > 0 {
+        session.type_bytes(b"z");
+    }
+    session.type_bytes(b"!");
+    assert_eq!(
+        (session.tty.refused(), &session.shown[..]),
+        (1, &b"\x07"[..]),
+        "only if room() is not minded"
+    );
+    let all: Vec<u8> = std::iter::from_fn(|| session.read()).flatten().collect();
+    assert_eq!(all.len(), READY_BYTES_MAX + BACKLOG_MAX);
+    assert_eq!(all[READY_BYTES_MAX - 1..READY_BYTES_MAX + 2], *b"xyz");
+}
+
+#[test]
+fn what_a_line_editor_leaves_is_typed_again_for_the_program() {
+    let mut session = Session::default();
+    session.set(RAW).type_bytes(b"cat\rone\rtwo\x7f\x7f\x7fx");
+    let mut command = [0; 4];
+    assert_eq!(session.tty.read(&mut command), Some(4));
+    assert_eq!((&command, &session.shown[..]), (b"cat\n", &b""[..]));
+    session.set(Modes::CANONICAL);
+    assert_eq!(session.row(), "x");
+    assert!(session.shown.starts_with(b"one\r\ntwo"));
+    session.type_bytes(b"y\r");
+    assert_eq!(session.read().unwrap(), b"one\n");
+    assert_eq!(session.read().unwrap(), b"xy\n");
+    // Ctrl-C too has its effect when somebody wants it.
+    session.set(RAW).type_bytes(b"a\x03b").set(Modes::CANONICAL);
+    assert_eq!(session.events.iter().filter(|event| **event == Event::Interrupt).count(), 1);
+    assert_eq!(session.tty.pending(), b"b");
+}
+
+#[test]
+fn what_a_program_leaves_is_there_for_the_line_editor() {
+    let mut session = typed(b"one\n\x04two\nthr");
+    session.set(RAW);
+    assert_eq!(session.read().unwrap(), b"one\ntwo\nthr");
+    session.type_bytes(b"ee");
+    assert_eq!(session.read().unwrap(), b"ee");
+    session.type_bytes(b"lost");
+    session.tty.discard();
+    assert_eq!(session.read(), None);
+}
+
+#[test]
+fn more_lines_than_fit_wait_for_the_mode_to_change() {
+    let mut session = Session::default();
+    session.set(RAW).type_bytes(&b"x\n".repeat(2 * READY_LINES_MAX)).set(Modes::CANONICAL);
+    let lines: Vec<_> = std::iter::from_fn(|| session.read()).collect();
+    assert_eq!(lines.len(), 2 * READY_LINES_MAX);
+    assert!(lines.iter().all(|line| line == b"x\n"));
+}
+
+#[test]
+fn passwords_are_not_shown() {
+    let mut session = Session::default();
+    session.set(Modes { echo: false, ..Modes::CANONICAL }).type_bytes(b"secrex\x7ft\n");
+    assert_eq!((session.read().unwrap(), &session.shown[..]), (b"secret\n".to_vec(), &b""[..]));
+}
+
+#[test]
+fn termios_tells_what_could_be_done() {
+    assert_eq!(Modes::CANONICAL.to_termios(), Termios::CANONICAL);
+    assert!(Modes::CANONICAL.adds_carriage_return());
+    let all = Modes::from_termios(&Termios::from_bytes(&[0xff; TERMIOS_SIZE]));
+    assert_eq!(all, Modes { time: 0xff, ..Modes::CANONICAL });
+    let none = Modes::from_termios(&Termios::from_bytes(&[0; TERMIOS_SIZE]));
+    let termios = none.to_termios();
+    assert_eq!(termios.local & (ICANON | ECHO | ISIG), 0);
+    assert_eq!((termios.input & ICRNL, termios.output & (OPOST | ONLCR)), (0, 0));
+    assert_eq!((termios.control_chars[VMIN], termios.control_chars[VTIME]), (0, 0));
+    assert_eq!(termios.control, Termios::CANONICAL.control);
+    assert!(!Modes { convert_output: false, ..Modes::CANONICAL }.adds_carriage_return());
+}
+
+#[test]
+fn reads_wait_as_vmin_and_vtime_say() {
+    let mut tty = LineDiscipline::new();
+    let timed = Modes { min: 0, time: 3, ..RAW };
+    for (modes, patience) in [
+        (Modes::CANONICAL, None),
+        (Modes { canonical: true, ..timed }, None),
+        (RAW, None),
+        (timed, Some(3)),
+        (Modes { time: 0, ..timed }, Some(0)),
+    ] {
+        tty.set_modes(modes);
+        assert_eq!(tty.patience(), patience);
+    }
 }
 
 #[test]
@@ -175,6 +328,7 @@ fn output_gets_its_carriage_returns() {
     assert_eq!(output.consumed(), 1, "a newline counts only when it is whole");
     assert_eq!(output.by_ref().collect::<Vec<_>>(), b"\n\r\nb");
     assert_eq!(output.consumed(), 4);
+    assert_eq!(Onlcr::when(false, b"a\n\nb").collect::<Vec<_>>(), b"a\n\nb");
 }
 
 proptest! {
@@ -195,7 +349,7 @@ proptest! {
             prop_assert!(!line[..line.len().saturating_sub(1)].contains(&b'\n'));
         }
         prop_assert!(reads <= session.events.len());
-        prop_assert_eq!(session.tty.losses(), Losses::default());
+        prop_assert_eq!(session.tty.refused(), 0);
     }
 
     #[test]
@@ -209,5 +363,32 @@ proptest! {
         prop_assert_eq!(one_by_one.tty.pending(), b"");
         prop_assert_eq!(one_by_one.shown.len() + 2, session.shown.len());
         prop_assert!(shown >= text.chars().count());
+    }
+
+    /// Bytes that no key of the editing means are neither lost nor doubled nor moved, however modes change and reads
+    /// come between.
+    #[test]
+    fn no_byte_is_lost_between_modes(steps in prop::collection::vec(
+        prop_oneof![4 => "[a-z\n]{1,40}".prop_map(Some), 1 => Just(None)], 0..60))
+    {
+        let mut session = Session::default();
+        let (mut sent, mut got) = (String::new(), Vec::new());
+        let mut raw = false;
+        for step in steps {
+            match step {
+                Some(text) => {
+                    session.type_bytes(text.as_bytes());
+                    sent += &text;
+                }
+                None => {
+                    raw = !raw;
+                    session.set(if raw { RAW } else { Modes::CANONICAL });
+                    got.extend(session.read().unwrap_or_default());
+                }
+            }
+        }
+        session.set(RAW);
+        got.extend(std::iter::from_fn(|| session.read()).flatten());
+        prop_assert_eq!(got, sent.as_bytes());
     }
 }

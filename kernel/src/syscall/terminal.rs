@@ -3,11 +3,9 @@
 use super::Call;
 use crate::{console, fs, process};
 use askr_abi::Errno;
-use askr_abi::types::{TCGETS, TIOCGPGRP, TIOCGWINSZ, TIOCSPGRP};
-
-/// Size that is reported for the window: the classic terminal's, since a serial line does not tell.
-const ROWS: u16 = 24;
-const COLUMNS: u16 = 80;
+use askr_abi::terminal::{
+    TCGETS, TCSETS, TCSETSF, TCSETSW, TERMIOS_SIZE, TIOCGPGRP, TIOCGWINSZ, TIOCSPGRP, TIOCSWINSZ, Winsize,
+};
 
 /// `ioctl(fd, request, argument)`: ENOTTY for anything that is not the terminal.
 pub(super) fn ioctl(call: &mut Call<'_>) -> Result<u64, Errno> {
@@ -27,11 +25,19 @@ pub(super) fn ioctl(call: &mut Call<'_>) -> Result<u64, Errno> {
             }
             console::set_foreground(group);
         }
-        TIOCGWINSZ => {
-            let size = [ROWS, COLUMNS, 0, 0].map(u16::to_le_bytes);
-            call.copy_out(argument, size.as_flattened())?;
+        TIOCGWINSZ => call.copy_out(argument, &console::window().to_bytes())?,
+        TIOCSWINSZ => {
+            let mut size = [0; size_of::<Winsize>()];
+            call.copy_in(argument, &mut size)?;
+            console::set_window(Winsize::from_bytes(&size));
         }
         TCGETS => call.copy_out(argument, &console::attributes())?,
+        // Output is converted when it is written, so there is nothing to wait for.
+        TCSETS | TCSETSW | TCSETSF => {
+            let mut attributes = [0; TERMIOS_SIZE];
+            call.copy_in(argument, &mut attributes)?;
+            console::set_attributes(&attributes, request == TCSETSF);
+        }
         _ => return Err(Errno::ENOTTY),
     }
     Ok(0)

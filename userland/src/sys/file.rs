@@ -3,7 +3,7 @@
 use super::raw::syscall;
 use alloc_crate::vec;
 use alloc_crate::vec::Vec;
-use askr_abi::types::{Stat, TCGETS};
+use askr_abi::types::Stat;
 use askr_abi::{Errno, number};
 use core::ffi::CStr;
 
@@ -94,15 +94,4 @@ pub fn getcwd() -> Result<Vec<u8>, Errno> {
     let length = unsafe { syscall(number::GETCWD, [buffer.as_mut_ptr() as u64, buffer.len() as u64]) }?;
     buffer.truncate(length.saturating_sub(1));
     Ok(buffer)
-}
-
-/// Whether `fd` is a terminal, tested as the C library does, by asking for its attributes.
-#[must_use]
-pub fn is_terminal(fd: Fd) -> bool {
-    /// Larger than the kernel's `struct termios` (36 bytes).
-    const TERMIOS_ROOM: usize = 64;
-    let mut termios = [0_u8; TERMIOS_ROOM];
-    let arguments = [fd_argument(fd), TCGETS, termios.as_mut_ptr() as u64];
-    // SAFETY: the kernel writes one `struct termios`, which fits.
-    unsafe { syscall(number::IOCTL, arguments) }.is_ok()
 }

@@ -1,12 +1,8 @@
 //! Memory of the process.
 
 use super::raw::syscall;
+use askr_abi::types::{MAP_ANONYMOUS, MAP_PRIVATE, PROT_READ, PROT_WRITE};
 use askr_abi::{Errno, number};
-
-/// `PROT_READ | PROT_WRITE`.
-const PROT_READ_WRITE: u64 = 1 | 2;
-/// `MAP_PRIVATE | MAP_ANONYMOUS`.
-const MAP_PRIVATE_ANONYMOUS: u64 = 0x02 | 0x20;
 
 /// `brk(2)` as the kernel has it: asks for the program break at `address` and returns where it is now, unchanged
 /// if the kernel refused. 0 only asks.
@@ -36,7 +32,7 @@ pub fn grow_break(length: usize) -> Result<usize, Errno> {
 /// `mmap(2)` of `length` bytes of zeroed private memory. It stays mapped until the process ends.
 pub fn map_anonymous(length: usize) -> Result<&'static mut [u8], Errno> {
     let no_fd = u64::MAX;
-    let arguments = [0, length as u64, PROT_READ_WRITE, MAP_PRIVATE_ANONYMOUS, no_fd, 0];
+    let arguments = [0, length as u64, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, no_fd, 0];
     // SAFETY: without MAP_FIXED the kernel chooses a place where nothing of ours lies.
     let address = unsafe { syscall(number::MMAP, arguments) }?;
     // SAFETY: the mapping is new, readable, writable, zeroed, `length` bytes long and never unmapped.

@@ -11,15 +11,18 @@ mod process;
 mod raw;
 pub(crate) mod single;
 pub(crate) mod stack;
+mod terminal;
 
 pub use ask::agent_ask;
 pub use file::{
-    Fd, STDERR, STDIN, STDOUT, chdir, close, fstat, getcwd, getdents64, is_terminal, lseek, open, read, stat,
-    write,
+    Fd, STDERR, STDIN, STDOUT, chdir, close, fstat, getcwd, getdents64, lseek, open, read, stat, write,
 };
 pub use machine::{Reboot, clock_gettime, nanosleep, reboot, uname};
 pub use memory::{brk, grow_break, map_anonymous};
 pub use process::{
     CStrings, Disposition, Fork, Pid, execve, exit, fork, getpgrp, getpid, getppid, kill, sched_yield,
-    set_foreground, set_signal, setpgid, wait4,
+    set_signal, setpgid, wait4,
+};
+pub use terminal::{
+    is_terminal, set_foreground, set_terminal_attributes, set_window_size, terminal_attributes, window_size,
 };

@@ -1,10 +1,9 @@
 //! Processes, process groups and signals.
 
-use super::file::{Fd, fd_argument};
 use super::raw::syscall;
 use alloc_crate::ffi::CString;
 use alloc_crate::vec::Vec;
-use askr_abi::types::TIOCSPGRP;
+use askr_abi::types::{SIG_DFL, SIG_IGN};
 use askr_abi::{Errno, number};
 use core::ffi::{CStr, c_char};
 
@@ -125,13 +124,6 @@ pub fn setpgid(pid: Pid, group: Pid) -> Result<(), Errno> {
     unsafe { syscall(number::SETPGID, [pid_argument(pid), pid_argument(group)]) }.map(drop)
 }
 
-/// `tcsetpgrp(3)`: makes `group` the foreground process group of the terminal `fd`.
-pub fn set_foreground(fd: Fd, group: Pid) -> Result<(), Errno> {
-    let arguments = [fd_argument(fd), TIOCSPGRP, &raw const group as u64];
-    // SAFETY: the kernel reads one `pid_t`.
-    unsafe { syscall(number::IOCTL, arguments) }.map(drop)
-}
-
 /// `sched_yield(2)`.
 pub fn sched_yield() {
     // SAFETY: no address is passed. The call cannot fail.
@@ -142,10 +134,10 @@ pub fn sched_yield() {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Disposition {
-    /// The default action, `SIG_DFL`.
-    Default = 0,
-    /// Nothing, `SIG_IGN`.
-    Ignore = 1,
+    /// The default action.
+    Default = SIG_DFL,
+    /// Nothing.
+    Ignore = SIG_IGN,
 }
 
 /// The kernel's `struct sigaction` on x86-64 (`include/linux/signal_types.h`).

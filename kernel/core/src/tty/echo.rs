@@ -8,6 +8,7 @@ const TEXT_MAX: usize = 4;
 const RUB_OUT: [u8; 3] = [BACKSPACE, b' ', BACKSPACE];
 const BACKSPACE: u8 = 0x08;
 const BELL: u8 = 0x07;
+const DELETE: u8 = 0x7f;
 
 /// The bytes to send to the terminal, as an iterator. At most three for each column of a line.
 #[derive(Clone, Debug)]
@@ -49,6 +50,7 @@ impl Echo {
     pub(super) const fn typed(byte: u8) -> Self {
         match byte {
             b'\t' => Self::nothing().and(b' '),
+            DELETE => Self::nothing().and(b'^').and(b'?'),
             0..0x20 => Self::nothing().and(b'^').and(byte + b'@'),
             _ => Self::nothing().and(byte),
         }

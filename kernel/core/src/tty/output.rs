@@ -5,14 +5,22 @@
 pub struct Onlcr<'a> {
     bytes: &'a [u8],
     consumed: usize,
-    newline: bool,
+    /// The CR of the newline at `consumed` has been sent, or needs none.
+    returned: bool,
+    enabled: bool,
 }
 
 impl<'a> Onlcr<'a> {
     /// Starts at the first byte of `bytes`.
     #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, consumed: 0, newline: false }
+        Self::when(true, bytes)
+    }
+
+    /// As [`Self::new`]; without `enabled` the bytes stay as they are.
+    #[must_use]
+    pub const fn when(enabled: bool, bytes: &'a [u8]) -> Self {
+        Self { bytes, consumed: 0, returned: !enabled, enabled }
     }
 
     /// Bytes of the input that have been sent whole. A newline counts only after its LF.
@@ -27,11 +35,11 @@ impl Iterator for Onlcr<'_> {
 
     fn next(&mut self) -> Option<u8> {
         let &byte = self.bytes.get(self.consumed)?;
-        if byte == b'\n' && !self.newline {
-            self.newline = true;
+        if byte == b'\n' && !self.returned {
+            self.returned = true;
             return Some(b'\r');
         }
-        self.newline = false;
+        self.returned = !self.enabled;
         self.consumed += 1;
         Some(byte)
     }
