@@ -79,10 +79,8 @@ pub(crate) fn on_interrupt() {
 
 /// Writes a line of the kernel's, on a line of its own. Never waits: what does not fit is counted as lost.
 pub(crate) fn write_kernel(line: &[u8]) {
-    if !AT_LINE_START.swap(true, Ordering::Relaxed) {
-        send_or_lose(b"\r\n");
-    }
-    Onlcr::new(line).for_each(|byte| send_or_lose(&[byte]));
+    let own_line: &[u8] = if AT_LINE_START.swap(true, Ordering::Relaxed) { b"" } else { b"\n" };
+    send_or_lose(Onlcr::new(own_line).chain(Onlcr::new(line)));
 }
 
 /// Writes from a panic: by polling, with a deadline by the clock.
@@ -130,13 +128,14 @@ fn take_output(bytes: &[u8]) -> usize {
         let before = output.consumed();
         while output.consumed() == before {
             let Some(byte) = output.next() else { break };
-            port.send(&[byte]);
+            port.queue(&[byte]);
         }
         if output.consumed() == before {
             break; // the end
         }
     }
     let taken = output.consumed();
+    port.start();
     drop(port);
     if taken > 0 {
         AT_LINE_START.store(chunk[taken - 1] == b'\n', Ordering::Relaxed);
@@ -252,9 +251,13 @@ fn wake_waiting() {
     waiting.iter().for_each(sched::unpark);
 }
 
-fn send_or_lose(bytes: &[u8]) {
-    let sent = LINE.lock().send(bytes);
-    LOST.fetch_add((bytes.len() - sent) as u64, Ordering::Relaxed);
+/// Sends what there is room for and counts the rest.
+fn send_or_lose(bytes: impl Iterator<Item = u8>) {
+    let mut port = LINE.lock();
+    let lost = bytes.filter(|&byte| port.queue(&[byte]) == 0).count();
+    port.start();
+    drop(port);
+    LOST.fetch_add(lost as u64, Ordering::Relaxed);
 }
 
 /// Takes what COM1 received, for ever.
@@ -277,9 +280,9 @@ extern "C" fn terminal_task(_: u64) -> ! {
 }
 
 fn react(reaction: Reaction) {
-    for byte in reaction.echo {
-        send_or_lose(&[byte]);
-        AT_LINE_START.store(byte == b'\n', Ordering::Relaxed);
+    if let Some(last) = reaction.echo.clone().last() {
+        send_or_lose(reaction.echo);
+        AT_LINE_START.store(last == b'\n', Ordering::Relaxed);
     }
     match reaction.event {
         Some(Event::Ready) => wake_waiting(),

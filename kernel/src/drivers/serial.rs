@@ -113,14 +113,26 @@ impl SerialLine {
 
     /// Puts bytes into the send ring, as many as there is room for, and gets sending going. Returns how many.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> usize {
-        let count = bytes.len().min(self.room());
+        let count = self.queue(bytes);
+        self.start();
+        count
+    }
+
+    /// Puts bytes into the send ring without sending yet: call [`Self::start`] after the last piece. Returns how many
+    /// there was room for.
+    pub(crate) fn queue(&mut self, bytes: &[u8]) -> usize {
         if self.uart.is_none() {
             return bytes.len();
         }
+        let count = bytes.len().min(self.room());
         self.to_send.extend(bytes[..count].iter().copied());
+        count
+    }
+
+    /// Gets going what was queued.
+    pub(crate) fn start(&mut self) {
         self.transmit();
         self.arm();
-        count
     }
 
     /// Bytes that wait to be sent.
