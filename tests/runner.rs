@@ -34,7 +34,22 @@ fn await_that(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-fn wait(child: &mut Child) -> ExitStatus {
+/// A runner that ends with its test, passed or failed.
+struct Runner(Child);
+
+impl Drop for Runner {
+    fn drop(&mut self) {
+        // Fails when it ended by itself, as it should.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn start(command: &mut Command) -> Runner {
+    Runner(command.spawn().expect("runner"))
+}
+
+fn wait(Runner(child): &mut Runner) -> ExitStatus {
     let mut status = None;
     await_that("the runner's end", || {
         status = child.try_wait().expect("wait");
@@ -78,7 +93,7 @@ impl Output {
 
 /// The runner on a pseudo terminal.
 struct Terminal {
-    child: Child,
+    runner: Runner,
     keyboard: File,
     output: Output,
     device: File,
@@ -88,17 +103,18 @@ struct Terminal {
 impl Terminal {
     /// Starts the runner, and waits for the prompt.
     fn start() -> Self {
-        let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("pseudo terminal");
+        let ours =
+            openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("pseudo terminal");
         grantpt(&ours).and_then(|()| unlockpt(&ours)).expect("pseudo terminal");
         let name = ptsname(&ours, Vec::new()).expect("its name").into_string().expect("a path");
         let device = File::options().read(true).write(true).open(name).expect("its device");
         let before = tcgetattr(&device).expect("modes");
         let end = || Stdio::from(OwnedFd::from(device.try_clone().expect("descriptor")));
-        let child = askr().stdin(end()).stdout(end()).stderr(end()).spawn().expect("runner");
+        let runner = start(askr().stdin(end()).stdout(end()).stderr(end()));
         let keyboard = File::from(ours);
         let mut output = Output::of(keyboard.try_clone().expect("descriptor"));
         output.wait_for(PROMPT);
-        let terminal = Self { child, keyboard, output, device, before };
+        let terminal = Self { runner, keyboard, output, device, before };
         assert!(!terminal.modes().local_modes.contains(LocalModes::ICANON), "raw while the guest runs");
         terminal
     }
@@ -112,12 +128,12 @@ impl Terminal {
     }
 
     fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.child), signal).expect("signal");
+        kill_process(Pid::from_child(&self.runner.0), signal).expect("signal");
     }
 
     /// Waits for the end and checks that the terminal is as it was.
     fn ends_restored(mut self) -> Option<i32> {
-        let status = wait(&mut self.child);
+        let status = wait(&mut self.runner);
         let after = self.modes();
         assert_eq!(after.local_modes, self.before.local_modes);
         assert_eq!(after.input_modes, self.before.input_modes);
@@ -127,7 +143,7 @@ impl Terminal {
 }
 
 /// QEMU's process id: the runner's only child.
-fn qemu_of(runner: &Child) -> i32 {
+fn qemu_of(Runner(runner): &Runner) -> i32 {
     let tasks = fs::read_dir(format!("/proc/{}/task", runner.id())).expect("threads");
     let children = tasks.filter_map(|task| fs::read_to_string(task.ok()?.path().join("children")).ok());
     children.collect::<String>().trim().parse().expect("one child")
@@ -167,7 +183,7 @@ fn the_terminal_is_restored_by_signals() {
 #[test]
 fn the_terminal_is_restored_when_qemu_dies() {
     let mut terminal = Terminal::start();
-    let qemu = Pid::from_raw(qemu_of(&terminal.child)).expect("process id");
+    let qemu = Pid::from_raw(qemu_of(&terminal.runner)).expect("process id");
     kill_process(qemu, Signal::KILL).expect("signal");
     terminal.output.wait_for("QEMU ended unexpectedly");
     assert_eq!(terminal.ends_restored(), Some(1));
@@ -175,26 +191,25 @@ fn the_terminal_is_restored_when_qemu_dies() {
 
 #[test]
 fn qemu_dies_with_a_runner_that_is_killed() {
-    let mut child =
-        askr().arg("--headless").stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("runner");
-    Output::of(child.stdout.take().expect("output")).wait_for(PROMPT);
-    let qemu = qemu_of(&child);
+    let mut runner = start(askr().arg("--headless").stdin(Stdio::null()).stdout(Stdio::piped()));
+    Output::of(runner.0.stdout.take().expect("output")).wait_for(PROMPT);
+    let qemu = qemu_of(&runner);
     assert!(!is_dead(qemu));
-    child.kill().expect("kill");
-    wait(&mut child);
+    runner.0.kill().expect("kill");
+    wait(&mut runner);
     await_that("QEMU's end", || is_dead(qemu));
 }
 
 #[test]
 fn without_a_terminal_com1_is_stdin_and_stdout() {
-    let mut child = askr().stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("runner");
-    let mut output = Output::of(child.stdout.take().expect("output"));
+    let mut runner = start(askr().stdin(Stdio::piped()).stdout(Stdio::piped()));
+    let mut output = Output::of(runner.0.stdout.take().expect("output"));
     // All at once and then the end of the input: nothing of it may be lost, and the guest goes on.
-    let mut input = child.stdin.take().expect("input");
+    let mut input = runner.0.stdin.take().expect("input");
     input.write_all(b"poweroff\n").expect("input");
     drop(input);
     output.wait_for(PROMPT);
-    assert_eq!(wait(&mut child).code(), Some(0));
+    assert_eq!(wait(&mut runner).code(), Some(0));
 }
 
 #[test]
