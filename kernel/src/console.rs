@@ -58,7 +58,7 @@ pub(crate) fn init() -> Result<(), UartError> {
 /// ENOMEM.
 pub(crate) fn start() -> Result<(), Errno> {
     *TERMINAL.lock() = Some(LineDiscipline::new());
-    if let Some(size) = window_of(boot::cmdline()) {
+    if let Some(size) = boot::option(b"winsize").and_then(window_of) {
         set_window(size);
     }
     let task = sched::spawn_kernel(terminal_task)?;
@@ -221,9 +221,7 @@ pub(crate) fn set_window(size: Winsize) {
 }
 
 /// The size in `winsize=ROWSxCOLUMNS`, a word of the kernel command line.
-fn window_of(cmdline: &[u8]) -> Option<Winsize> {
-    let mut words = cmdline.split(u8::is_ascii_whitespace);
-    let value = words.find_map(|word| word.strip_prefix(b"winsize="))?;
+fn window_of(value: &[u8]) -> Option<Winsize> {
     let (rows, columns) = core::str::from_utf8(value).ok()?.split_once('x')?;
     Some(Winsize { rows: rows.parse().ok()?, columns: columns.parse().ok()?, x_pixels: 0, y_pixels: 0 })
 }

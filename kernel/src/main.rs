@@ -36,6 +36,7 @@ extern "C" fn kernel_main(info: &'static mut BootInfo) -> ! {
     let initrd = fs::initrd::locate(info);
     arch::gdt::init();
     arch::trap::init();
+    drivers::debugcon::init();
     let com1 = console::init();
     mm::init(info);
     arch::cpu::init();

@@ -1,6 +1,8 @@
-//! The end of a kernel that found itself wrong: say why on COM1, with a deadline, and halt.
+//! The end of a kernel that found itself wrong: say why on COM1, with a deadline, and halt; or, where a
+//! host only waits for a result, on the debug console, and end.
 
 use crate::arch::power;
+use crate::drivers::debugcon;
 use crate::{console, trace};
 use core::panic::PanicInfo;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +14,12 @@ fn panic(info: &PanicInfo<'_>) -> ! {
     x86_64::instructions::interrupts::disable();
     // A panic while reporting one: there is nothing left to say.
     if !PANICKING.swap(true, Ordering::Relaxed) {
-        console::write_emergency(trace::Line::format(format_args!("kernel panic: {info}")).as_bytes());
+        let line = trace::Line::format(format_args!("kernel panic: {info}"));
+        if debugcon::is_enabled() {
+            debugcon::write(line.as_bytes());
+            power::fail();
+        }
+        console::write_emergency(line.as_bytes());
         console::write_emergency(b"The machine is halted. Start it again from the host.\n");
     }
     power::halt()

@@ -1,6 +1,7 @@
 //! The kernel's own messages: kept in a ring, and shown on COM1 as far as it takes them.
 
 use crate::console;
+use crate::drivers::debugcon;
 use crate::sync::IrqMutex;
 use core::fmt::{self, Write};
 
@@ -70,5 +71,9 @@ pub(crate) fn print(arguments: fmt::Arguments<'_>) {
         ring.written += 1;
     }
     drop(ring);
-    console::write_kernel(line.as_bytes());
+    if debugcon::is_enabled() {
+        debugcon::write(line.as_bytes());
+    } else {
+        console::write_kernel(line.as_bytes());
+    }
 }

@@ -1,6 +1,7 @@
 //! Switching the machine off and restarting it.
 
 use super::clock::{self, SECOND};
+use crate::drivers::debugcon;
 use x86_64::instructions::port::Port;
 use x86_64::instructions::{hlt, interrupts};
 
@@ -12,6 +13,8 @@ const SLEEP_S5: u16 = 1 << 13;
 const DEBUG_EXIT: u16 = 0xf4;
 /// What QEMU then exits with is twice this plus one.
 const DEBUG_EXIT_OFF: u32 = 0x31;
+/// The same for a kernel that panicked.
+const DEBUG_EXIT_FAILED: u32 = 0x32;
 /// Reset control register of the PIIX and ICH chipsets.
 const RESET_CONTROL: u16 = 0xcf9;
 /// Full reset.
@@ -20,14 +23,22 @@ const RESET: u8 = 0x06;
 const KEYBOARD_COMMAND: u16 = 0x64;
 const KEYBOARD_RESET: u8 = 0xfe;
 
-/// Switches the machine off; halts for good where nothing answers.
-pub(crate) fn off() -> ! {
+/// Switches the machine off, with an exit status for a host that wants one; halts for good where nothing answers.
+pub(crate) fn off(status: u8) -> ! {
     crate::console::drain(clock::now() + SECOND);
+    debugcon::write_status(status);
     // SAFETY: this is the end.
     unsafe {
         Port::<u16>::new(PM1A_CONTROL).write(SLEEP_S5);
         Port::<u32>::new(DEBUG_EXIT).write(DEBUG_EXIT_OFF);
     }
+    halt()
+}
+
+/// Ends QEMU with a status that says that the kernel failed; halts for good where nothing answers.
+pub(crate) fn fail() -> ! {
+    // SAFETY: this is the end.
+    unsafe { Port::<u32>::new(DEBUG_EXIT).write(DEBUG_EXIT_FAILED) };
     halt()
 }
 

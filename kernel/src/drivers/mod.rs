@@ -1,3 +1,4 @@
 //! Devices.
 
+pub(crate) mod debugcon;
 pub(crate) mod serial;

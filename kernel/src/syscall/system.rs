@@ -75,15 +75,16 @@ pub(super) fn getrandom(call: &mut Call<'_>) -> Result<u64, Errno> {
     Ok(length as u64)
 }
 
-/// `reboot(magic1, magic2, command, argument)`: power off or restart.
+/// `reboot(magic1, magic2, command, argument)`: power off, with the low byte of the argument as the machine's exit
+/// status, or restart.
 pub(super) fn reboot(call: &mut Call<'_>) -> Result<u64, Errno> {
-    let [magic1, magic2, command, ..] = call.args.map(|argument| argument & u64::from(u32::MAX));
+    let [magic1, magic2, command, argument, ..] = call.args.map(|argument| argument & u64::from(u32::MAX));
     if magic1 != REBOOT_MAGIC1 || magic2 != REBOOT_MAGIC2 {
         return Err(Errno::EINVAL);
     }
     policy::check(call.process().origin(), Action::Power)?;
     match command {
-        REBOOT_POWER_OFF => power::off(),
+        REBOOT_POWER_OFF => power::off(argument as u8),
         REBOOT_RESTART => power::restart(),
         _ => Err(Errno::EINVAL),
     }

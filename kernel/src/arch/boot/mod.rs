@@ -25,6 +25,12 @@ static CONFIG: BootloaderConfig = {
 
 bootloader_api::entry_point!(image_main, config = &CONFIG);
 
+/// The value of the word `name=value` on the command line.
+pub(crate) fn option(name: &[u8]) -> Option<&'static [u8]> {
+    let mut words = cmdline().split(u8::is_ascii_whitespace);
+    words.find_map(|word| word.strip_prefix(name)?.strip_prefix(b"="))
+}
+
 fn image_main(info: &'static mut BootInfo) -> ! {
     unsafe extern "C" {
         fn image_entry(info: *mut u8) -> !;
