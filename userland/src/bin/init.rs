@@ -2,14 +2,18 @@
 //!
 //! Descriptors 0, 1 and 2 come from the kernel. The shell leads a process group of its own that the terminal
 //! belongs to.
+//!
+//! Where the host put a line into `/etc/run`, that is all this machine is for: the line runs with empty input and its
+//! output as it is, and the machine goes off with its exit status.
 #![no_std]
 #![no_main]
 #![deny(unsafe_code)]
 
-use askr_abi::types::CLOCK_MONOTONIC;
+use askr_abi::terminal::OPOST;
+use askr_abi::types::{CLOCK_MONOTONIC, O_RDONLY};
 use askr_userland::bytes::Bytes;
 use askr_userland::process::{self, Group, Status};
-use askr_userland::sys::{self, Disposition, Pid};
+use askr_userland::sys::{self, Disposition, Pid, Reboot};
 use askr_userland::{Args, Errno, eprintln, io, println, signal};
 use core::time::Duration;
 
@@ -20,6 +24,12 @@ const SHELL: &[u8] = b"/bin/sh";
 const MOTD: &[u8] = b"/etc/motd";
 /// Most of the greeting that is printed, in bytes.
 const MOTD_MAX: usize = 16 * 1024;
+/// The one line to run, if it is there.
+const RUN: &[u8] = b"/etc/run";
+/// Longest such line, in bytes.
+const RUN_MAX: usize = 64 * 1024;
+/// Exit status when the line could not even be started, as shells have it.
+const EXIT_NOT_RUN: u8 = 126;
 /// A shell that lives shorter than this did not work.
 const LIFE_MIN: Duration = Duration::from_secs(1);
 /// After so many shells in a row that did not work, no other is started.
@@ -30,6 +40,11 @@ const IDLE: Duration = Duration::from_secs(1);
 fn main(_: Args) -> i32 {
     // So that giving the terminal to the shell from the background does not stop us, where a kernel would.
     let _ = sys::set_signal(signal::SIGTTOU, Disposition::Ignore);
+    match io::read_file(RUN, RUN_MAX) {
+        Ok(line) => run_and_power_off(&line),
+        Err(Errno::ENOENT) => {}
+        Err(errno) => eprintln!("init: {}: {errno}", Bytes(RUN)),
+    }
     greet();
     let mut failures = 0;
     // Process 1 has no end: the machine is switched off with `poweroff`.
@@ -50,6 +65,35 @@ fn main(_: Args) -> i32 {
         }
         println!("init: starting {} again", Bytes(SHELL));
     }
+}
+
+/// Runs a shell line with the terminal as a plain pipe, and switches the machine off.
+fn run_and_power_off(line: &[u8]) -> ! {
+    let status = prepare_for_run().and_then(|()| {
+        let shell = process::spawn("init", SHELL, &[SHELL, b"-c", line], Group::Foreground)?;
+        reap_until(shell)
+    });
+    let code = match status {
+        // A shell's status is 0 to 255.
+        Ok(status) => u8::try_from(status.code()).unwrap_or(EXIT_NOT_RUN),
+        Err(errno) => {
+            eprintln!("init: cannot run the line: {errno}");
+            EXIT_NOT_RUN
+        }
+    };
+    let errno = sys::reboot(Reboot::PowerOff(code));
+    eprintln!("init: cannot switch the machine off: {errno}");
+    reap_forever()
+}
+
+/// Output leaves the terminal byte for byte, and input is empty.
+fn prepare_for_run() -> Result<(), Errno> {
+    let mut modes = sys::terminal_attributes(sys::STDOUT)?;
+    modes.output &= !OPOST;
+    sys::set_terminal_attributes(sys::STDOUT, &modes)?;
+    sys::close(sys::STDIN)?;
+    // The lowest free descriptor, which is standard input now.
+    sys::open(c"/dev/null", O_RDONLY, 0).map(drop)
 }
 
 fn greet() {

@@ -9,7 +9,7 @@ use askr_userland::{Args, eprintln};
 askr_userland::main!(main);
 
 fn main(_: Args) -> i32 {
-    let errno = sys::reboot(Reboot::PowerOff);
+    let errno = sys::reboot(Reboot::PowerOff(0));
     eprintln!("poweroff: {errno}");
     1
 }

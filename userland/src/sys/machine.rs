@@ -58,8 +58,8 @@ pub fn uname() -> Result<Utsname, Errno> {
 /// What [`reboot`] is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reboot {
-    /// Switch the machine off.
-    PowerOff,
+    /// Switch the machine off, with an exit status for a host that wants one.
+    PowerOff(u8),
     /// Start it again.
     Restart,
 }
@@ -67,11 +67,11 @@ pub enum Reboot {
 /// `reboot(2)`: returns only if the kernel refused.
 #[must_use]
 pub fn reboot(what: Reboot) -> Errno {
-    let command = match what {
-        Reboot::PowerOff => REBOOT_POWER_OFF,
-        Reboot::Restart => REBOOT_RESTART,
+    let (command, argument) = match what {
+        Reboot::PowerOff(status) => (REBOOT_POWER_OFF, u64::from(status)),
+        Reboot::Restart => (REBOOT_RESTART, 0),
     };
-    let arguments = [REBOOT_MAGIC1, REBOOT_MAGIC2, command, 0];
+    let arguments = [REBOOT_MAGIC1, REBOOT_MAGIC2, command, argument];
     // SAFETY: no address is passed.
     match unsafe { syscall(number::REBOOT, arguments) } {
         Ok(_) => Errno::EIO,
