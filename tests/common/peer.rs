@@ -35,6 +35,8 @@ pub(crate) struct Peer {
     /// Broken frames received.
     pub(crate) errors: Vec<FrameError>,
     keep_alive: Option<Sender<()>>,
+    /// The receiving side, until somebody reads it.
+    unread: Option<(UnixStream, Sender<Result<Received, FrameError>>)>,
 }
 
 /// The sending side.
@@ -69,12 +71,26 @@ pub(crate) struct Hello {
 impl Peer {
     /// Connects. Until [`Peer::hello`] this is a base peer.
     pub(crate) fn connect(vm: &Vm) -> Self {
+        let mut peer = Self::connect_without_reading(vm);
+        peer.begin_to_read();
+        peer
+    }
+
+    /// Connects and reads nothing, so that the guest's line stands still as soon as the socket is full.
+    pub(crate) fn connect_without_reading(vm: &Vm) -> Self {
         let stream = vm.com2().unwrap();
         let reader = stream.try_clone().unwrap();
         let (sender, incoming) = mpsc::channel();
-        thread::spawn(move || read_all(reader, &sender));
         let line = Arc::new(Mutex::new(Line { stream, session: None, seq: code::REQUEST_SEQ_FIRST }));
-        Self { line, incoming, waiting: VecDeque::new(), errors: Vec::new(), keep_alive: None }
+        let waiting = VecDeque::new();
+        Self { line, incoming, waiting, errors: Vec::new(), keep_alive: None, unread: Some((reader, sender)) }
+    }
+
+    /// Reads from now on.
+    pub(crate) fn begin_to_read(&mut self) {
+        if let Some((reader, sender)) = self.unread.take() {
+            thread::spawn(move || read_all(reader, &sender));
+        }
     }
 
     /// A peer in a session of its own that pings by itself.

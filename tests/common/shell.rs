@@ -18,18 +18,17 @@ static OWN: Mutex<()> = Mutex::new(());
 /// A guest at its prompt. When a test fails while it has one, everything that the console showed is printed.
 pub(crate) struct Askr {
     guest: Guest,
-    _turn: Option<MutexGuard<'static, ()>>,
 }
 
 impl Askr {
     /// Boots a machine of the test's own and waits for the prompt.
-    pub(crate) fn boot(machine: &Machine) -> Self {
+    pub(crate) fn boot(machine: &Machine) -> Own {
         let turn = OWN.lock().unwrap_or_else(PoisonError::into_inner);
-        Self::boot_in(machine, Some(turn))
+        Own { askr: Self::boot_now(machine), _turn: turn }
     }
 
-    fn boot_in(machine: &Machine, turn: Option<MutexGuard<'static, ()>>) -> Self {
-        let mut askr = Self { guest: machine.start().unwrap(), _turn: turn };
+    fn boot_now(machine: &Machine) -> Self {
+        let mut askr = Self { guest: machine.start().unwrap() };
         askr.expect(PROMPT);
         askr
     }
@@ -83,7 +82,7 @@ impl Askr {
     }
 
     /// Switches the machine off and checks that QEMU ends because of that.
-    pub(crate) fn power_off(mut self) {
+    pub(crate) fn power_off(&mut self) {
         self.start("poweroff");
         assert_eq!(self.guest.exit(PATIENCE).unwrap(), Exit::PowerOff);
     }
@@ -111,6 +110,27 @@ impl Drop for Askr {
     }
 }
 
+/// A guest of the test's own, and the turn to have one.
+pub(crate) struct Own {
+    // Before the turn: the guest has to be gone when the next one boots.
+    askr: Askr,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Deref for Own {
+    type Target = Askr;
+
+    fn deref(&self) -> &Askr {
+        &self.askr
+    }
+}
+
+impl DerefMut for Own {
+    fn deref_mut(&mut self) -> &mut Askr {
+        &mut self.askr
+    }
+}
+
 fn print_transcript(guest: &Guest) {
     eprintln!("the console showed:");
     for line in guest.transcript().lines() {
@@ -135,7 +155,7 @@ impl Shared {
         let mut guest = self.guest.lock().unwrap_or_else(PoisonError::into_inner);
         match guest.as_mut() {
             Some(guest) => guest.settle(),
-            None => *guest = Some(Askr::boot_in(&(self.make)(), None)),
+            None => *guest = Some(Askr::boot_now(&(self.make)())),
         }
         Borrowed(guest)
     }

@@ -13,8 +13,8 @@ __attribute__((used)) static void begin(u64 *stack) {
     case 'c': __asm__ volatile("jmp *%0" ::"r"(NOT_CANONICAL)); break;
     case 'd': __asm__ volatile("push %0\nret" ::"r"(NOT_CANONICAL)); break;
     /* A stack that the kernel must not use, at a system call and at a fault. */
-    case 'e': __asm__ volatile("mov %0, %%rsp\nmov $39, %%eax\nsyscall\nmov %0, %%rsp\npush %%rax" ::"r"(NOT_CANONICAL)); break;
-    case 'f': __asm__ volatile("mov %0, %%rsp\nmov $39, %%eax\nsyscall\nud2" ::"r"(0xffffffff80200000)); break;
+    case 'e': __asm__ volatile("mov %0, %%rsp\nmov $39, %%eax\nsyscall\nmov %0, %%rsp\npush %%rax" ::"b"(NOT_CANONICAL + 0x1000)); break;
+    case 'f': __asm__ volatile("mov %0, %%rsp\nmov $39, %%eax\nsyscall\nud2" ::"b"(0xffffffff80200000)); break;
     /* Single step across a system call. */
     case 'g': __asm__ volatile("pushf\norq $0x100, (%%rsp)\nmov $39, %%eax\npopf\nsyscall\nnop" ::: "rax", "rcx", "r11"); break;
     /* Alignment checks, the direction flag and a nested task are no business of the kernel's. */
