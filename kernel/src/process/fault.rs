@@ -13,6 +13,7 @@ use askr_core::areas::Access;
 const PAGE_FAULT: u64 = 14;
 /// Bits of a page fault's error code (Intel SDM vol. 3A, 4.7).
 const ERROR_WRITE: u64 = 1 << 1;
+const ERROR_USER: u64 = 1 << 2;
 const ERROR_FETCH: u64 = 1 << 4;
 /// Return addresses that a report shows.
 const BACKTRACE_MAX: usize = 16;
@@ -31,6 +32,11 @@ pub(crate) fn from_user(frame: &TrapFrame, address: u64) {
     } else {
         Access::Read
     };
+    if frame.error & ERROR_USER == 0 {
+        // The processor's own access with ring 0's rights. No page that is made present would end it: QEMU before
+        // 9.1 reads the stack so for an IRET in ring 3, and SMAP forbids that.
+        return die(process, SIGSEGV, frame, Some((address, access, "not allowed to the processor")));
+    }
     match process.with_space(|space| space.touch(address, access)) {
         Ok(_) => {}
         Err(Errno::ENOMEM) => die(process, SIGKILL, frame, Some((address, access, "out of memory"))),
