@@ -1,0 +1,104 @@
+//! A peer that stops reading in mid-frame costs the guest nothing, and finds everything in order when it reads again.
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use askr::Machine;
+use askr_wire::code;
+use askr_wire::message::{PingRequest, ReadRequest};
+use common::PATIENCE;
+use common::peer::{Peer, bytes, counters};
+use common::shell::Askr;
+
+/// How long the peer does not read.
+const PARKED: Duration = Duration::from_secs(30);
+/// How long the same is measured undisturbed, before and after.
+const CONTROL: Duration = Duration::from_secs(10);
+/// Requests whose answers the peer does not read.
+const REQUESTS: usize = 32;
+/// A key may always take this long to come back: a busy host stops QEMU for such times by itself.
+const ECHO_FLOOR: Duration = Duration::from_millis(500);
+/// How many times the worst echo of the undisturbed guest is still good.
+const ECHO_FACTOR: u32 = 4;
+/// Part of the undisturbed rate of ticks that there must be. QEMU loses ticks by itself when the host is busy.
+const TICKS_PART: f64 = 0.5;
+
+/// What a person and the timer notice in a stretch of time.
+#[derive(Clone, Copy, Debug)]
+struct Measured {
+    /// Timer interrupts for each second of the guest's own clock.
+    ticks_per_second: f64,
+    /// Longest time between a key and its echo.
+    worst_echo: Duration,
+    median_echo: Duration,
+}
+
+/// Seconds and ticks since boot.
+fn clock_and_ticks(askr: &mut Askr) -> (f64, u64) {
+    let shown = askr.run("cat /proc/uptime /proc/bus");
+    (shown.split(' ').next().unwrap().parse().unwrap(), counters(&shown)["ticks"])
+}
+
+fn measure(askr: &mut Askr, time: Duration) -> Measured {
+    let (from, ticks) = clock_and_ticks(askr);
+    let until = Instant::now() + time;
+    let mut echoes = Vec::new();
+    while Instant::now() < until {
+        // A letter, and the key that erases it.
+        for (key, echo) in [(b"x", "x"), (b"\x7f", "\x08 \x08")] {
+            let typed = Instant::now();
+            askr.type_bytes(key).unwrap();
+            askr.expect(echo);
+            echoes.push(typed.elapsed());
+        }
+    }
+    let (to, more_ticks) = clock_and_ticks(askr);
+    echoes.sort_unstable();
+    Measured {
+        ticks_per_second: (more_ticks - ticks) as f64 / (to - from),
+        worst_echo: echoes[echoes.len() - 1],
+        median_echo: echoes[echoes.len() / 2],
+    }
+}
+
+#[test]
+fn a_peer_that_stops_reading_costs_nothing() {
+    let mut askr = Askr::boot(&Machine::new());
+    let before = measure(&mut askr, CONTROL);
+
+    let mut peer = Peer::connect_without_reading(askr.vm());
+    let read = bytes(&ReadRequest { offset: 0, len: u32::MAX, path: b"/bin/sh" });
+    // As much as the guest takes on at once. Not more later: each good frame is a sign that the peer will read.
+    for _ in 0..REQUESTS {
+        peer.send(code::READ, &read);
+    }
+    let stalls = |askr: &mut Askr| counters(&askr.run("cat /proc/bus"))["link_stalls"];
+    let until = Instant::now() + PATIENCE;
+    while stalls(&mut askr) == 0 {
+        assert!(Instant::now() < until, "the line never stood still");
+    }
+    let parked = measure(&mut askr, PARKED);
+    assert!(askr.run("cat /proc/bus").contains("stalled true\r\n"));
+    assert!(askr.run("hello").starts_with("hello from pid "));
+
+    // What was cut is broken, once for each time that the line stood still; all after it is whole.
+    let stalls = stalls(&mut askr);
+    peer.begin_to_read();
+    peer.hello();
+    peer.keep_alive();
+    peer.ok(code::PING, &bytes(&PingRequest { counter: 4711 }));
+    let sh = peer.read("/bin/sh");
+    assert!(sh.starts_with(b"\x7fELF") && sh.len() > 4000);
+    assert!(peer.errors.len() as u64 <= stalls, "{stalls} stalls, and broken: {:?}", peer.errors);
+    assert!(askr.run("cat /proc/bus").contains("stalled false\r\n"));
+
+    let after = measure(&mut askr, CONTROL);
+    eprintln!("undisturbed {before:?}\nparked      {parked:?}\nundisturbed {after:?}");
+    let worst = before.worst_echo.max(after.worst_echo) * ECHO_FACTOR + ECHO_FLOOR;
+    assert!(parked.worst_echo <= worst, "a key took {:?}", parked.worst_echo);
+    let median = before.median_echo.max(after.median_echo) * ECHO_FACTOR + ECHO_FLOOR / 10;
+    assert!(parked.median_echo <= median, "half of the keys took over {:?}", parked.median_echo);
+    let ticks = before.ticks_per_second.min(after.ticks_per_second) * TICKS_PART;
+    assert!(parked.ticks_per_second >= ticks, "{} ticks a second", parked.ticks_per_second);
+}
