@@ -52,20 +52,25 @@ pub(crate) fn wake() {
     }
 }
 
-/// Tells the agent that a process has started.
+/// Tells the agent that a process has started: once, when it has become a program of its own, or before the first other
+/// thing that is told of it. Right after a fork it would only bear its parent's name.
 pub(crate) fn process_started(process: &Process) {
-    let name = process.name();
-    event(Event::Spawn { pid: process.pid(), parent: process.parent(), name: &name });
+    if process.announce() {
+        let name = process.name();
+        event(Event::Spawn { pid: process.pid(), parent: process.parent(), name: &name });
+    }
 }
 
 /// Tells the agent that a process has ended.
 pub(crate) fn process_exited(process: &Process, status: ExitStatus) {
+    process_started(process);
     let name = process.name();
     event(Event::Exit { pid: process.pid(), code: status.shell_code(), name: &name });
 }
 
 /// Tells the agent that a process has faulted; its end is told besides.
 pub(crate) fn process_faulted(process: &Process, vector: u64) {
+    process_started(process);
     let name = process.name();
     event(Event::Fault { pid: process.pid(), vector: vector as u32, name: &name });
 }

@@ -95,6 +95,7 @@ pub(crate) fn execute(
     unsafe { *process.vector.get() = VectorState::new() };
     process.enter_processor();
     drop(old);
+    bus::process_started(process);
     *frame = TrapFrame::user(image.entry, image.rsp);
     Ok(())
 }
@@ -129,13 +130,12 @@ pub(crate) fn fork(frame: &TrapFrame) -> Result<Pid, Errno> {
         ending: Mutex::new(None),
         zombie: Mutex::new(None),
         reported_unknown_call: AtomicBool::new(parent.reported_unknown_call.load(Ordering::Relaxed)),
+        announced: AtomicBool::new(false),
         started: clock::now(),
     };
     let mut child_frame = *frame;
     child_frame.rax = 0;
-    let task = prepare(child, &child_frame)?;
-    bus::process_started(task.process().expect("made with one"));
-    sched::start(task);
+    sched::start(prepare(child, &child_frame)?);
     Ok(pid)
 }
 
@@ -162,6 +162,7 @@ pub(crate) fn spawn_init(path: &[u8]) -> Result<(), Errno> {
         ending: Mutex::new(None),
         zombie: Mutex::new(None),
         reported_unknown_call: AtomicBool::new(false),
+        announced: AtomicBool::new(false),
         started: clock::now(),
     };
     debug_assert_eq!(pid, INIT);

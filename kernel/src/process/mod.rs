@@ -52,6 +52,8 @@ pub(crate) struct Process {
     zombie: Mutex<Option<ExitStatus>>,
     /// Whether a system call that does not exist was reported for this program already.
     reported_unknown_call: AtomicBool,
+    /// Whether the agent was told that it has started.
+    announced: AtomicBool,
     started: Nanos,
 }
 
@@ -135,6 +137,11 @@ impl Process {
     /// Decides that it ends; the first reason counts.
     pub(crate) fn end(&self, status: ExitStatus) {
         self.ending.lock().get_or_insert(status);
+    }
+
+    /// Whether nobody has told the agent yet that it has started; true once.
+    pub(crate) fn announce(&self) -> bool {
+        !self.announced.swap(true, Ordering::Relaxed)
     }
 
     /// Whether this is the first unknown system call of its program.
