@@ -129,8 +129,7 @@ fn programs_are_guarded_however_their_path_is_spelled() {
             "/bin/x/",
             "/bin/../../bin/sh",
         ] {
-            // The session of the first process would be a link to follow; the bus has none, so that path does not
-            // exist for it.
+            // `/proc/self` leads nowhere here: the bus is no process.
             let refused = |status| {
                 matches!(
                     status,

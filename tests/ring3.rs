@@ -184,16 +184,25 @@ fn vector_registers_of_two_programs_never_mix() {
     assert!(!shown.contains("MIXED"), "{shown}");
 }
 
+/// Seconds, by the guest's clock, that sixteen short programs take one after the other.
+fn time_of_short_programs(askr: &mut Askr) -> f64 {
+    let line = format!("cat /proc/uptime; {} cat /proc/uptime", "true; ".repeat(16));
+    let shown = askr.run(&line);
+    let times: Vec<f64> =
+        shown.lines().map(|line| line.split(' ').next().unwrap().parse().unwrap()).collect();
+    times[1] - times[0]
+}
+
 #[test]
 fn a_program_that_never_gives_up_the_processor_does_not_have_it_alone() {
     let mut askr = GUEST.take();
+    let undisturbed = time_of_short_programs(&mut askr);
     let spinners = [(); 2].map(|()| number_after(&askr.run("spin &"), "] "));
-    assert_eq!(askr.run("echo the shell answers"), "the shell answers\r\n");
-    let sleep = askr.run("cat /proc/uptime; sleep 0.5; cat /proc/uptime");
-    let times: Vec<f64> =
-        sleep.lines().map(|line| line.split(' ').next().unwrap().parse().unwrap()).collect();
-    assert!(times[1] - times[0] >= 0.49, "{sleep}");
-    assert!(askr.run("hello").starts_with("hello from pid "));
+    let disturbed = time_of_short_programs(&mut askr);
+    eprintln!("{undisturbed} s alone, {disturbed} s beside two that spin");
+    // A turn is one tick of 10 ms, and each program needs a few. Where the spinners are interrupted only by chance,
+    // a turn is up to a second.
+    assert!(disturbed < 10.0 * undisturbed + 5.0, "{disturbed} s, and alone {undisturbed} s");
     askr.run(&format!("kill -9 {} {}; wait", spinners[0], spinners[1]));
     assert!(!askr.run("ps").contains("spin"));
 }
