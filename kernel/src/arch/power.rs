@@ -1,6 +1,6 @@
 //! Switching the machine off and restarting it.
 
-use super::clock::{self, SECOND};
+use super::clock::{self, Nanos, SECOND};
 use crate::drivers::debugcon;
 use x86_64::instructions::port::Port;
 use x86_64::instructions::{hlt, interrupts};
@@ -25,7 +25,9 @@ const KEYBOARD_RESET: u8 = 0xfe;
 
 /// Switches the machine off, with an exit status for a host that wants one; halts for good where nothing answers.
 pub(crate) fn off(status: u8) -> ! {
-    crate::console::drain(clock::now() + SECOND);
+    // A host that waits for a status waits for all of the output too, and takes its time: it can end this machine.
+    let deadline = if debugcon::is_enabled() { Nanos::MAX } else { clock::now() + SECOND };
+    crate::console::drain(deadline);
     debugcon::write_status(status);
     // SAFETY: this is the end.
     unsafe {
