@@ -36,6 +36,10 @@ const OUTER_ONLY: [&str; 9] = [
     "CARGO_BUILD_BUILD_DIR",
 ];
 
+/// Flags for everything in the guest, `core` included: a fault's backtrace walks the frame pointers.
+/// `.ci/run` has the same for clippy, else each would throw away what the other compiled.
+const GUEST_RUSTFLAGS: &str = "-Cforce-frame-pointers=yes";
+
 /// Prefixes of more such settings (`CARGO_BUILD_RUSTC_WRAPPER`, `CARGO_PROFILE_RELEASE_DEBUG`, …).
 const OUTER_ONLY_PREFIXES: [&str; 4] =
     ["CARGO_BUILD_RUSTC", "CARGO_PROFILE_", "CARGO_TARGET_X86_64_UNKNOWN_NONE_", "CLIPPY_"];
@@ -98,8 +102,8 @@ fn build_guest(workspace: &Path, guest_dir: &Path) -> Result<PathBuf> {
             cargo.env_remove(&name);
         }
     }
-    // Empty, not absent: this also overrides `build.rustflags` of the user's own cargo configuration.
-    cargo.env("CARGO_ENCODED_RUSTFLAGS", "");
+    // This also overrides `build.rustflags` of the user's own cargo configuration.
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", GUEST_RUSTFLAGS);
     if !has_guest_std()? {
         // No ready-made `core` for the target (Debian's packages): build it from rust-src. The two -Z
         // options need RUSTC_BOOTSTRAP on a stable cargo; the guest's own code uses no unstable feature.
