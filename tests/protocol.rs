@@ -290,7 +290,7 @@ fn events_tell_what_programs_do() {
         let info = u32::from_le_bytes(event.payload[8..12].try_into().unwrap());
         kinds.push((event.code, info, String::from_utf8(event.payload[13..].to_vec()).unwrap()));
     }
-    let told = [(1, 0, "sh"), (3, 6, "crash"), (2, 132, "crash")];
+    let told = [(1, 0, "crash"), (3, 6, "crash"), (2, 132, "crash")];
     assert_eq!(kinds, told.map(|(code, info, name)| (code, info, name.to_owned())));
     let body = peer.ok(code::PING, &bytes(&PingRequest { counter: 99 }));
     assert!(u64::from_le_bytes(body[6..14].try_into().unwrap()) >= cursor + 3);
