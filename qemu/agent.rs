@@ -13,8 +13,8 @@ const SOCKETS_MAX: u32 = 16;
 /// A call that shows a newcomer that it works.
 const EXAMPLE: &str = "cargo run -p host-bridge -- call fs.read path=/proc/version";
 
-/// Starts the hub where the options say and prints one line that tells how to reach it.
-pub(crate) fn start(vm: &Vm, wanted: &AgentSocket) -> Result<Option<Hub>, String> {
+/// Starts the hub where the options say and, if `announced`, prints one line that tells how to reach it.
+pub(crate) fn start(vm: &Vm, wanted: &AgentSocket, announced: bool) -> Result<Option<Hub>, String> {
     let hub = match wanted {
         AgentSocket::Off => return Ok(None),
         AgentSocket::At(path) => start_at(vm, path).map_err(|error| match error.kind() {
@@ -23,7 +23,9 @@ pub(crate) fn start(vm: &Vm, wanted: &AgentSocket) -> Result<Option<Hub>, String
         })?,
         AgentSocket::Default => start_at_free(vm, state_dir())?,
     };
-    eprintln!("{}", announcement(hub.socket(), hub.socket() == socket(state_dir(), 1)));
+    if announced {
+        eprintln!("{}", announcement(hub.socket(), hub.socket() == socket(state_dir(), 1)));
+    }
     Ok(Some(hub))
 }
 

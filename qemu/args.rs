@@ -1,28 +1,40 @@
 //! The command line of `cargo run`.
 
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-use askr::{Accel, ExtraFile, Machine, Model};
-use clap::builder::{PossibleValue, TypedValueParser, ValueParser};
+use askr::{Accel, ExtraFile, Machine, Model, NEW_DISK_SIZE};
+use clap::builder::{OsStringValueParser, PossibleValue, StyledStr, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 /// Least memory that the guest may get, in MiB: the kernel, the programs and some room.
 const MEMORY_MIN_MIB: u32 = 32;
 /// Most memory, in MiB.
 const MEMORY_MAX_MIB: u32 = 1 << 20;
+/// Longest line for `--run`, in bytes: `init` reads no more.
+const RUN_MAX: usize = 64 * 1024;
 
 const EXAMPLES: &str = "\
 Examples:
   cargo run                                        boot to a shell in this terminal
-  cargo run -- --with target/x86_64-unknown-none/release/prog
-                                                   the same, with your program as /bin/prog
-  cargo run -- --with motd.txt:/etc/motd           the same, with a file of your own
+  cargo run -- --with target/mine --with motd.txt:/etc/motd
+                                                   the same, with your program as /bin/mine, and a file
+  cargo run -- --run 'ls /bin' > list.txt          one line of the guest's shell: its output, its exit status
+  cargo run -- --run 'exec /bin/mine' --with target/mine --no-agent
+                                                   try one program
   printf 'ps\\npoweroff\\n' | cargo run -- --headless
                                                    no terminal: COM1 is stdin and stdout
-  cargo run -- --machine microvm --memory 64M      another machine
+  cargo run -- --machine microvm --memory 64M --accel tcg
+                                                   another machine
+  cargo run -- --agent-socket /tmp/askr.sock       agents connect there
+  cargo run -- --disk data.img --throwaway         a disk image that is not changed
+  cargo run -- --gdb                               wait for a debugger
 
-In the terminal: Ctrl-A x quits, Ctrl-A h helps, Ctrl-A Ctrl-A sends Ctrl-A.";
+In the terminal: Ctrl-A x quits, Ctrl-A h helps, Ctrl-A Ctrl-A sends Ctrl-A.
+
+Exit status: 0 when the guest powered off, 1 when something failed, 2 for a wrong command line, 128 and the
+signal's number after a signal. With --run it is the line's own, or 125 when there is none because something failed.";
 
 /// Where agents connect.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +56,10 @@ pub(crate) struct Options {
     pub(crate) accel: Accel,
     pub(crate) agent: AgentSocket,
     pub(crate) headless: bool,
+    pub(crate) run: Option<Vec<u8>>,
+    pub(crate) disk: Option<PathBuf>,
+    pub(crate) throwaway: bool,
+    pub(crate) gdb: bool,
 }
 
 impl Options {
@@ -65,16 +81,25 @@ impl Options {
             accel: matches.get_one("accel").copied().unwrap_or_default(),
             agent,
             headless: matches.get_flag("headless"),
+            run: matches.get_one("run").cloned(),
+            disk: matches.get_one("disk").cloned(),
+            throwaway: matches.get_flag("throwaway"),
+            gdb: matches.get_flag("gdb"),
         }
     }
 
-    /// The machine that these options describe.
+    /// The machine that these options describe, without its disk.
     pub(crate) fn machine(&self) -> Machine {
-        let machine = Machine::new().model(self.model).accel(self.accel);
-        let machine = match self.memory_mib {
-            Some(mib) => machine.memory_mib(mib),
-            None => machine,
-        };
+        let mut machine = Machine::new().model(self.model).accel(self.accel);
+        if let Some(mib) = self.memory_mib {
+            machine = machine.memory_mib(mib);
+        }
+        if let Some(line) = &self.run {
+            machine = machine.run(line.clone());
+        }
+        if self.gdb {
+            machine = machine.wait_for_debugger();
+        }
         self.with.iter().cloned().fold(machine, Machine::with)
     }
 }
@@ -86,6 +111,13 @@ fn command() -> Command {
         .version(env!("CARGO_PKG_VERSION"))
         .after_help(EXAMPLES)
         .args([
+            option(
+                "run",
+                "LINE",
+                "Runs a line of the guest's shell, prints exactly its output, and exits with its status; stdin of \
+                 the line is empty, the kernel's messages go to stderr",
+            )
+            .value_parser(OsStringValueParser::new().try_map(run_line)),
             option(
                 "with",
                 "FILE[:/guest/path]",
@@ -114,10 +146,32 @@ fn command() -> Command {
                 "headless",
                 "COM1 on stdin and stdout without terminal control; ends when the guest powers off",
             ),
+            option(
+                "disk",
+                "PATH",
+                format!(
+                    "Disk image of the guest, raw; made with {} MiB if it is missing. The guest sees the device \
+                     but does not use it yet [default: askr/disk.img in the target folder]",
+                    NEW_DISK_SIZE >> 20
+                ),
+            )
+            .value_parser(ValueParser::path_buf()),
+            flag("throwaway", "Leaves the disk image as it is: what the guest writes is gone at the end"),
+            flag("gdb", "Does not start the guest until a debugger does; prints the command to attach one"),
         ])
 }
 
-fn option(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+/// Checks the line for `--run`.
+fn run_line(line: OsString) -> Result<Vec<u8>, String> {
+    if line.len() > RUN_MAX {
+        return Err(format!(
+            "the line is longer than {RUN_MAX} bytes; bring a script with --with and run that"
+        ));
+    }
+    Ok(line.into_vec())
+}
+
+fn option(name: &'static str, value: &'static str, help: impl Into<StyledStr>) -> Arg {
     Arg::new(name).long(name).value_name(value).help(help)
 }
 
@@ -190,6 +244,21 @@ mod tests {
     }
 
     #[test]
+    fn a_line_disks_and_a_debugger_arrive() {
+        let words = ["askr", "--run", "echo 'a b' \u{ff}", "--disk", "d.img", "--throwaway", "--gdb"];
+        let options = Options::parse(words.map(OsString::from)).unwrap();
+        assert_eq!(options.run.as_deref(), Some(&b"echo 'a b' \xc3\xbf"[..]));
+        assert_eq!(options.disk, Some("d.img".into()));
+        assert!(options.throwaway && options.gdb);
+        let raw = [b"askr".to_vec(), b"--run".to_vec(), b"echo \xff".to_vec()];
+        let options = Options::parse(raw.map(OsString::from_vec)).unwrap();
+        assert_eq!(options.run.as_deref(), Some(&b"echo \xff"[..]));
+        let long = |length: usize| Options::parse(["askr".into(), "--run".into(), "x".repeat(length).into()]);
+        assert!(long(RUN_MAX).is_ok());
+        assert!(long(RUN_MAX + 1).unwrap_err().to_string().contains("longer than 65536 bytes"));
+    }
+
+    #[test]
     fn memory_has_units_and_limits() {
         assert_eq!(memory("64M"), Ok(64));
         assert_eq!(memory("64"), Ok(64));
@@ -214,7 +283,11 @@ mod tests {
     }
 
     #[test]
-    fn help_has_examples() {
-        assert!(parse("--help").unwrap_err().to_string().contains("cargo run -- --with"));
+    fn every_option_is_in_the_help_and_in_an_example() {
+        let help = parse("--help").unwrap_err().to_string();
+        for option in command().get_arguments().filter_map(Arg::get_long) {
+            assert!(help.contains(&format!("--{option}")), "{option}");
+            assert!(EXAMPLES.contains(&format!("--{option}")), "{option}");
+        }
     }
 }

@@ -4,6 +4,8 @@
 
 mod agent;
 mod args;
+mod image;
+mod kernel_log;
 mod keys;
 mod pump;
 mod terminal;
@@ -11,19 +13,21 @@ mod terminal;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 use std::sync::mpsc::{self, Sender};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use args::Options;
 use askr::{Exit, Vm};
 use pump::Event;
-use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 /// How long QEMU may take to end after it closed COM1.
 const END_DEADLINE: Duration = Duration::from_secs(20);
 /// Added to a signal's number, as shells do for programs that a signal ended.
 const SIGNAL_STATUS: i32 = 128;
+/// Status with `--run` when there is none of the line: the number that `env`, `timeout` and `chroot` have for it.
+const NO_STATUS: u8 = 125;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -38,7 +42,7 @@ fn main() -> ExitCode {
             pump::end_line();
             terminal::restore();
             eprintln!("askr: {error}");
-            ExitCode::FAILURE
+            if options.run.is_some() { ExitCode::from(NO_STATUS) } else { ExitCode::FAILURE }
         }
     }
 }
@@ -51,11 +55,19 @@ fn run(options: &Options) -> Result<ExitCode> {
     }
     let (sender, events) = mpsc::channel();
     watch_signals(sender.clone())?;
-    let mut vm = options.machine().spawn()?;
-    let hub = agent::start(&vm, &options.agent)?;
+    let on_terminal = !options.headless && options.run.is_none() && io::stdin().is_terminal();
+    let mut machine = options.machine().disk(image::open(options)?);
+    if on_terminal && let Some(word) = terminal::size_word() {
+        machine = machine.word(word);
+    }
+    let mut vm = machine.spawn()?;
+    let hub = agent::start(&vm, &options.agent, options.run.is_none())?;
+    if options.gdb {
+        eprintln!("askr: the guest waits for a debugger; attach one with\n  {}", debugger_command(&vm));
+    }
 
-    let headless = options.headless || !io::stdin().is_terminal();
-    let raw = connect_console(&mut vm, headless, &sender)?;
+    let log = vm.take_kernel_log().map(kernel_log::copy);
+    let raw = connect_console(&mut vm, on_terminal, &sender)?;
     let end = events.recv()?;
     let exit = match end {
         Event::GuestGone => vm.wait(END_DEADLINE)?,
@@ -65,22 +77,38 @@ fn run(options: &Options) -> Result<ExitCode> {
         }
     };
     drop(hub);
-    pump::end_line();
+    if raw.is_some() {
+        pump::end_line();
+    }
     drop(raw);
-    report(&end, &exit)
+    report(&end, &exit, log)
 }
 
 /// Starts the pumps; on a terminal the result is its raw mode.
-fn connect_console(vm: &mut Vm, headless: bool, events: &Sender<Event>) -> Result<Option<terminal::RawMode>> {
-    let com1 = vm.take_com1().ok_or("COM1 is taken")?;
-    let first_byte = pump::output(com1.try_clone()?, events.clone());
-    if headless {
-        pump::piped_input(com1, first_byte, events.clone());
+fn connect_console(
+    vm: &mut Vm,
+    on_terminal: bool,
+    events: &Sender<Event>,
+) -> Result<Option<terminal::RawMode>> {
+    if let Some(output) = vm.take_output() {
+        pump::line_output(output, events.clone());
         return Ok(None);
     }
-    let raw = terminal::RawMode::enter()?;
-    pump::keyboard(com1, events.clone())?;
-    Ok(Some(raw))
+    let com1 = vm.take_com1().ok_or("COM1 is taken")?;
+    let first_byte = pump::output(com1.try_clone()?, events.clone());
+    if on_terminal {
+        let raw = terminal::RawMode::enter()?;
+        pump::keyboard(com1, events.clone())?;
+        return Ok(Some(raw));
+    }
+    pump::piped_input(com1, first_byte, events.clone());
+    Ok(None)
+}
+
+/// What attaches gdb with the kernel's symbols, as a shell has it.
+fn debugger_command(vm: &Vm) -> String {
+    let kernel = askr::KERNEL.replace('\'', r"'\''");
+    format!("gdb -ex 'target remote {}' '{kernel}'", vm.gdb_path().display())
 }
 
 fn watch_signals(events: Sender<Event>) -> io::Result<()> {
@@ -97,12 +125,31 @@ fn watch_signals(events: Sender<Event>) -> io::Result<()> {
     Ok(())
 }
 
-/// Says how it ended, if that was not the ordinary way, and gives the status for it.
-fn report(end: &Event, exit: &Exit) -> Result<ExitCode> {
+/// Says how it ended, if that was not the ordinary way, and gives the status for it. `log` is there with `--run`.
+fn report(end: &Event, exit: &Exit, log: Option<JoinHandle<Option<u8>>>) -> Result<ExitCode> {
     match (end, exit) {
-        (Event::Signal(signal), _) => Ok(ExitCode::from(u8::try_from(SIGNAL_STATUS + signal)?)),
-        (Event::StreamGone(name, error), _) => Err(format!("{name}: {error}").into()),
-        (_, Exit::PowerOff) => Ok(ExitCode::SUCCESS),
-        (_, other) => Err(other.to_string().into()),
+        (Event::Signal(signal), _) => return signal_status(*signal),
+        // The reader has enough, as `head` has: no reason for a message.
+        (Event::StreamGone(_, error), _) if error.kind() == io::ErrorKind::BrokenPipe => {
+            return signal_status(SIGPIPE);
+        }
+        (Event::StreamGone(name, error), _) => return Err(format!("{name}: {error}").into()),
+        _ => {}
     }
+    let Some(log) = log else {
+        return match exit {
+            Exit::PowerOff => Ok(ExitCode::SUCCESS),
+            other => Err(other.to_string().into()),
+        };
+    };
+    let status = log.join().map_err(|_| "the reader of the kernel's log failed")?;
+    match (exit, status) {
+        (Exit::PowerOff, Some(status)) => Ok(ExitCode::from(status)),
+        (Exit::PowerOff, None) => Err("QEMU ended before the line's exit status came".into()),
+        (other, _) => Err(format!("{other} before the line's exit status came").into()),
+    }
+}
+
+fn signal_status(signal: i32) -> Result<ExitCode> {
+    Ok(ExitCode::from(u8::try_from(SIGNAL_STATUS + signal)?))
 }

@@ -74,6 +74,14 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// A disk image can't be used.
+    #[error("{}: {reason}", path.display())]
+    Disk {
+        /// The image.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// The operating system refused something.
     #[error("{what}: {source}")]
     Io {

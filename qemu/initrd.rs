@@ -1,5 +1,6 @@
-//! Adds a developer's own files to the initrd.
+//! Adds a developer's own files, and other content, to the initrd.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -66,17 +67,59 @@ impl ExtraFile {
     }
 }
 
-/// Writes `to`: everything in the tar file `base`, and the extra files, which replace those of the same path.
-pub(crate) fn with_extra_files(base: &Path, extra: &[ExtraFile], to: &Path) -> Result<()> {
-    for file in extra {
-        file.check()?;
-    }
-    write_tar(base, extra, to).map_err(Error::io("packing the initrd"))
+/// A file that goes into the initrd.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry<'a> {
+    /// The path without its first slash, as tar has it.
+    path: &'a str,
+    content: Content<'a>,
 }
 
-fn write_tar(base: &Path, extra: &[ExtraFile], to: &Path) -> io::Result<()> {
+#[derive(Clone, Copy, Debug)]
+enum Content<'a> {
+    Host(&'a ExtraFile),
+    Bytes(&'a [u8]),
+}
+
+impl<'a> Entry<'a> {
+    /// A file of the host.
+    pub(crate) fn of_file(file: &'a ExtraFile) -> Self {
+        Self { path: &file.guest[1..], content: Content::Host(file) }
+    }
+
+    /// Content from memory, at a path without its first slash.
+    pub(crate) fn of_bytes(path: &'a str, bytes: &'a [u8]) -> Self {
+        Self { path, content: Content::Bytes(bytes) }
+    }
+}
+
+impl<'a> Content<'a> {
+    /// Mode and bytes.
+    fn load(self) -> io::Result<(u32, Cow<'a, [u8]>)> {
+        match self {
+            Self::Bytes(bytes) => Ok((0o644, bytes.into())),
+            Self::Host(file) => {
+                let mode = fs::metadata(&file.host)?.permissions().mode() & 0o777;
+                Ok((mode, fs::read(&file.host)?.into()))
+            }
+        }
+    }
+}
+
+/// Writes `to`: everything in the tar file `base`, and the entries. An entry replaces what has the same path in
+/// `base` or earlier in the list.
+pub(crate) fn with_entries(base: &Path, entries: &[Entry<'_>], to: &Path) -> Result<()> {
+    for entry in entries {
+        if let Content::Host(file) = entry.content {
+            file.check()?;
+        }
+    }
+    write_tar(base, entries, to).map_err(Error::io("packing the initrd"))
+}
+
+fn write_tar(base: &Path, entries: &[Entry<'_>], to: &Path) -> io::Result<()> {
     let mut out = tar::Builder::new(File::create(to)?);
-    let replaced: BTreeSet<&str> = extra.iter().map(|file| &file.guest[1..]).collect();
+    let replaced: BTreeSet<&str> = entries.iter().map(|entry| entry.path).collect();
     let mut folders = BTreeSet::new();
     for entry in tar::Archive::new(File::open(base)?).entries()? {
         let entry = entry?;
@@ -89,15 +132,17 @@ fn write_tar(base: &Path, extra: &[ExtraFile], to: &Path) -> io::Result<()> {
             out.append(&header, entry)?;
         }
     }
-    for file in extra {
-        let path = &file.guest[1..];
+    for (at, Entry { path, content }) in entries.iter().enumerate() {
+        if entries[at + 1..].iter().any(|later| later.path == *path) {
+            continue;
+        }
         for (end, _) in path.match_indices('/') {
             if folders.insert(path[..end].to_owned()) {
                 append(&mut out, &format!("{}/", &path[..end]), 0o755, tar::EntryType::Directory, &[])?;
             }
         }
-        let mode = fs::metadata(&file.host)?.permissions().mode() & 0o777;
-        append(&mut out, path, mode, tar::EntryType::Regular, &fs::read(&file.host)?)?;
+        let (mode, bytes) = content.load()?;
+        append(&mut out, path, mode, tar::EntryType::Regular, &bytes)?;
     }
     out.into_inner()?;
     Ok(())
@@ -157,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn extra_files_are_added_and_replace_those_of_the_same_path() {
+    fn entries_are_added_and_replace_those_of_the_same_path() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         let mut base = tar::Builder::new(File::create(path("base")).unwrap());
@@ -170,7 +215,9 @@ mod tests {
 
         let extra =
             ["/bin/sh", "/opt/a/prog"].map(|guest| ExtraFile { host: path("new"), guest: guest.into() });
-        with_extra_files(&path("base"), &extra, &path("out")).unwrap();
+        let mut entries = vec![Entry::of_bytes("opt/a/prog", b"replaced"), Entry::of_bytes("etc/run", b"ls")];
+        entries.extend(extra.iter().map(Entry::of_file));
+        with_entries(&path("base"), &entries, &path("out")).unwrap();
 
         let mut found = Vec::new();
         for entry in tar::Archive::new(File::open(path("out")).unwrap()).entries().unwrap() {
@@ -183,6 +230,8 @@ mod tests {
         let expected = [
             ("bin/", 0o755, ""),
             ("bin/ls", 0o755, "ls"),
+            ("etc/", 0o755, ""),
+            ("etc/run", 0o644, "ls"),
             ("bin/sh", 0o750, "new"),
             ("opt/", 0o755, ""),
             ("opt/a/", 0o755, ""),

@@ -6,7 +6,9 @@
 
 #![forbid(unsafe_code)]
 
+mod command_line;
 mod console;
+mod disk;
 mod error;
 mod guest;
 mod initrd;
@@ -17,6 +19,7 @@ mod spawner;
 mod vm;
 
 pub use console::Console;
+pub use disk::{Disk, NEW_DISK_SIZE};
 pub use error::{Error, Result};
 pub use guest::Guest;
 pub use initrd::ExtraFile;

@@ -1,22 +1,20 @@
 //! What to boot, and the QEMU command line for it.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::Read;
+use std::path::PathBuf;
 
-use crate::initrd::{self, ExtraFile};
+use crate::initrd::{self, Entry, ExtraFile};
 use crate::run_folder::RunFolder;
 use crate::vm::{self, Vm};
-use crate::{Guest, Result, state_dir};
+use crate::{Disk, Error, Guest, Result, state_dir};
 
-/// Name of COM2's socket in the run folder.
-pub(crate) const COM2_SOCKET: &str = "com2.sock";
 /// Memory if nothing else is said, in MiB.
 const DEFAULT_MEMORY_MIB: u32 = 128;
-/// Input clock of the UARTs in bits per second, raised from 115,200: QEMU paces the FIFO's receive timeout by
-/// it, and a short frame's tail waits for that timeout.
-const UART_BAUD_BASE: u32 = 10_000_000;
-/// What QEMU may not do once it runs (seccomp): the guest is code under test.
-const SANDBOX: &str = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny";
+/// Where `init` looks for the one line that it is to run.
+const RUN_FILE: &str = "etc/run";
+/// Randomness for the guest, in bytes.
+const SEED_BYTES: usize = 16;
 
 /// The kind of PC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,7 +43,7 @@ pub enum Accel {
 impl Accel {
     /// Whether to use KVM. The device alone proves nothing: in a container or a nested machine it may exist on
     /// a CPU without virtualization, where a KVM guest hangs before its first instruction.
-    fn is_kvm(self) -> bool {
+    pub(crate) fn is_kvm(self) -> bool {
         let device = || std::fs::OpenOptions::new().read(true).write(true).open("/dev/kvm").is_ok();
         let cpu = || {
             let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -63,13 +61,17 @@ impl Accel {
 /// TCG, so that a result doesn't depend on the host's CPU.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    kernel: PathBuf,
+    pub(crate) kernel: PathBuf,
     initrd: PathBuf,
     extra: Vec<ExtraFile>,
-    memory_mib: u32,
-    model: Model,
-    accel: Accel,
-    cpu: String,
+    run: Option<Vec<u8>>,
+    words: Vec<String>,
+    pub(crate) disk: Option<Disk>,
+    pub(crate) gdb: bool,
+    pub(crate) memory_mib: u32,
+    pub(crate) model: Model,
+    pub(crate) accel: Accel,
+    pub(crate) cpu: String,
     state_dir: PathBuf,
 }
 
@@ -87,6 +89,10 @@ impl Machine {
             kernel: crate::KERNEL.into(),
             initrd: crate::INITRD.into(),
             extra: Vec::new(),
+            run: None,
+            words: Vec::new(),
+            disk: None,
+            gdb: false,
             memory_mib: DEFAULT_MEMORY_MIB,
             model: Model::default(),
             accel: Accel::Tcg,
@@ -113,6 +119,36 @@ impl Machine {
     #[must_use]
     pub fn with(mut self, file: ExtraFile) -> Self {
         self.extra.push(file);
+        self
+    }
+
+    /// Runs this line in the guest's shell and then powers off, instead of starting a shell on the terminal.
+    /// Exactly the line's output comes out of [`Vm::take_output`], the kernel's own lines and the exit status out
+    /// of [`Vm::take_kernel_log`].
+    #[must_use]
+    pub fn run(mut self, line: impl Into<Vec<u8>>) -> Self {
+        self.run = Some(line.into());
+        self
+    }
+
+    /// One more word for the kernel's command line, `name=value`.
+    #[must_use]
+    pub fn word(mut self, word: impl Into<String>) -> Self {
+        self.words.push(word.into());
+        self
+    }
+
+    /// A disk (virtio-blk).
+    #[must_use]
+    pub fn disk(mut self, disk: Disk) -> Self {
+        self.disk = Some(disk);
+        self
+    }
+
+    /// Does not start the guest until a debugger says so, which connects to [`Vm::gdb_path`].
+    #[must_use]
+    pub fn wait_for_debugger(mut self) -> Self {
+        self.gdb = true;
         self
     }
 
@@ -157,45 +193,37 @@ impl Machine {
     /// # Errors
     /// A program is missing or too old, an extra file can't be read, or QEMU ended at once.
     pub fn spawn(&self) -> Result<Vm> {
-        let folder = RunFolder::create(&self.state_dir).map_err(crate::Error::io("making the run folder"))?;
-        let initrd = if self.extra.is_empty() {
+        let folder = RunFolder::create(&self.state_dir).map_err(Error::io("making the run folder"))?;
+        let mut entries: Vec<Entry<'_>> = self.extra.iter().map(Entry::of_file).collect();
+        entries.extend(self.run.as_deref().map(|line| Entry::of_bytes(RUN_FILE, line)));
+        let initrd = if entries.is_empty() {
             self.initrd.clone()
         } else {
             let packed = folder.path().join("initrd.tar");
-            initrd::with_extra_files(&self.initrd, &self.extra, &packed)?;
+            initrd::with_entries(&self.initrd, &entries, &packed)?;
             packed
         };
-        vm::launch(folder, &self.arguments(&initrd))
+        let words = self.kernel_words().map_err(Error::io("/dev/urandom"))?;
+        vm::launch(folder, self, &initrd, &words)
     }
 
-    /// QEMU's arguments. COM1 is file descriptor 0, the monitor is 1; names of sockets are relative to the run
-    /// folder, QEMU's working folder, so that the length of the checkout's path doesn't matter.
-    fn arguments(&self, initrd: &Path) -> Vec<OsString> {
-        let kvm = self.accel.is_kvm();
-        let mut arguments: Vec<OsString> = Vec::new();
-        let mut add = |words: &str| arguments.extend(words.split_ascii_whitespace().map(OsString::from));
-        add("-nodefaults -no-user-config -nic none -display none -no-reboot -sandbox");
-        add(SANDBOX);
-        add("-machine");
-        add(match self.model {
-            Model::Q35 => "q35",
-            Model::Pc => "pc",
-            Model::Microvm => "microvm,pic=on,pit=on,rtc=on,isa-serial=on",
-        });
-        // Without KVM the list has TCG only: QEMU's own fallback would print a warning for every start.
-        add(if kvm { "-accel kvm -accel tcg" } else { "-accel tcg" });
-        add(&format!("-cpu {} -m {}M", self.cpu, self.memory_mib));
-        add(&format!("-global isa-serial.baudbase={UART_BAUD_BASE}"));
-        add("-chardev socket,id=com1,fd=0 -serial chardev:com1");
-        add(&format!("-chardev socket,id=com2,path={COM2_SOCKET},server=on,wait=off"));
-        add(match self.model {
-            Model::Q35 | Model::Pc => "-serial chardev:com2",
-            Model::Microvm => "-device isa-serial,index=1,chardev=com2",
-        });
-        add("-chardev socket,id=monitor,fd=1 -mon chardev=monitor,mode=control");
-        add("-device isa-debug-exit,iobase=0xf4,iosize=0x04");
-        arguments.extend([OsString::from("-kernel"), self.kernel.clone().into()]);
-        arguments.extend([OsString::from("-initrd"), initrd.into()]);
-        arguments
+    /// Whether COM1 is only for the output of one line.
+    pub(crate) fn runs_line(&self) -> bool {
+        self.run.is_some()
+    }
+
+    /// The kernel's command line.
+    fn kernel_words(&self) -> std::io::Result<String> {
+        let mut seed = [0; SEED_BYTES];
+        File::open("/dev/urandom")?.read_exact(&mut seed)?;
+        let mut words = format!("seed={:032x}", u128::from_ne_bytes(seed));
+        if self.runs_line() {
+            words.push_str(" log=debugcon");
+        }
+        for word in &self.words {
+            words.push(' ');
+            words.push_str(word);
+        }
+        Ok(words)
     }
 }

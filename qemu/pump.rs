@@ -1,6 +1,6 @@
 //! Carries bytes between this process's standard streams and COM1.
 
-use std::io::{self, Read, Write};
+use std::io::{self, IsTerminal, PipeReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::keys::{Action, Keys};
 
 /// Largest piece carried at once.
-const PIECE: usize = 4096;
+const PIECE: usize = 64 * 1024;
 /// How long a typed key may wait for a guest that takes no input. After that it is dropped, so that Ctrl-A x
 /// always works.
 const TYPING_PATIENCE: Duration = Duration::from_millis(200);
@@ -20,6 +20,12 @@ askr: Ctrl-A x       end QEMU
       Ctrl-A Ctrl-A  send Ctrl-A
       Ctrl-A h       this help
 ";
+
+/// How long the output of one line is gathered after a small piece: QEMU sends byte by byte, and being woken for
+/// each would cost most of the time.
+const GATHERING: Duration = Duration::from_millis(1);
+/// Pieces from this size on need no gathering.
+const PIECE_LARGE: usize = PIECE / 4;
 
 /// What the main thread waits for.
 #[derive(Debug)]
@@ -37,9 +43,9 @@ pub(crate) enum Event {
 /// Whether the guest's output stopped in the middle of a line.
 static LINE_IS_OPEN: AtomicBool = AtomicBool::new(false);
 
-/// Ends the guest's last line, so that what comes next starts a line of its own.
+/// Ends the guest's last line on the terminal, so that what comes next starts a line of its own.
 pub(crate) fn end_line() {
-    if LINE_IS_OPEN.swap(false, Ordering::Relaxed) {
+    if LINE_IS_OPEN.swap(false, Ordering::Relaxed) && io::stdout().is_terminal() {
         eprintln!();
     }
 }
@@ -48,26 +54,45 @@ pub(crate) fn end_line() {
 pub(crate) fn output(mut com1: UnixStream, events: Sender<Event>) -> Receiver<()> {
     let (spoke, first_byte) = mpsc::channel();
     thread::spawn(move || {
-        let mut piece = [0; PIECE];
-        let end = loop {
-            match com1.read(&mut piece) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Ok(0) | Err(_) => break Event::GuestGone,
-                Ok(count) => {
-                    // Nobody listens any more after the first message, or ever on a terminal.
-                    let _ = spoke.send(());
-                    LINE_IS_OPEN.store(piece[count - 1] != b'\n', Ordering::Relaxed);
-                    let mut stdout = io::stdout();
-                    if let Err(error) = stdout.write_all(&piece[..count]).and_then(|()| stdout.flush()) {
-                        break Event::StreamGone("standard output", error);
-                    }
-                }
-            }
-        };
+        let end = copy_output(&mut com1, |piece| {
+            // Nobody listens any more after the first message, or ever on a terminal.
+            let _ = spoke.send(());
+            LINE_IS_OPEN.store(!piece.ends_with(b"\n"), Ordering::Relaxed);
+        });
         // The main thread is gone only when the process is about to end.
         let _ = events.send(end);
     });
     first_byte
+}
+
+/// The output of one line to standard output.
+pub(crate) fn line_output(mut output: PipeReader, events: Sender<Event>) {
+    thread::spawn(move || {
+        let end = copy_output(&mut output, |piece| {
+            if piece.len() < PIECE_LARGE {
+                thread::sleep(GATHERING);
+            }
+        });
+        let _ = events.send(end);
+    });
+}
+
+/// Copies to standard output until one of the two ends; `copied` sees each piece.
+fn copy_output(from: &mut impl Read, mut copied: impl FnMut(&[u8])) -> Event {
+    let mut piece = vec![0; PIECE];
+    let mut stdout = io::stdout();
+    loop {
+        match from.read(&mut piece) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(0) | Err(_) => return Event::GuestGone,
+            Ok(count) => {
+                if let Err(error) = stdout.write_all(&piece[..count]).and_then(|()| stdout.flush()) {
+                    return Event::StreamGone("standard output", error);
+                }
+                copied(&piece[..count]);
+            }
+        }
+    }
 }
 
 /// Standard input to COM1, byte for byte, starting when the guest has said something: a UART that is not yet
@@ -78,7 +103,7 @@ pub(crate) fn piped_input(mut com1: UnixStream, first_byte: Receiver<()>, events
             return;
         }
         let mut stdin = io::stdin();
-        let mut piece = [0; PIECE];
+        let mut piece = vec![0; PIECE];
         loop {
             match stdin.read(&mut piece) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -113,7 +138,7 @@ pub(crate) fn keyboard(mut com1: UnixStream, events: Sender<Event>) -> io::Resul
 /// Returns at Ctrl-A x.
 fn type_keys(keyboard: &mut impl Read, com1: &mut impl Write) -> io::Result<()> {
     let mut keys = Keys::default();
-    let mut piece = [0; PIECE];
+    let mut piece = vec![0; PIECE];
     let mut typed = Vec::with_capacity(PIECE);
     loop {
         let count = match keyboard.read(&mut piece) {

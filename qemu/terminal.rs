@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 
 use rustix::termios::{
-    InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
+    InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr,
 };
 
 /// Ends colours and shows the cursor (ECMA-48 SGR 0, DECTCEM): a guest that is cut off may leave both changed.
@@ -47,6 +47,12 @@ impl Drop for RawMode {
     fn drop(&mut self) {
         restore();
     }
+}
+
+/// The size of the terminal as a word of the guest kernel's command line; nothing if it has no size.
+pub(crate) fn size_word() -> Option<String> {
+    let size = tcgetwinsize(io::stdin()).ok()?;
+    (size.ws_row > 0 && size.ws_col > 0).then(|| format!("winsize={}x{}", size.ws_row, size.ws_col))
 }
 
 /// Back to raw mode after the process was stopped and continued: the shell has set modes of its own.

@@ -1,21 +1,22 @@
 //! One running QEMU.
 
-use std::ffi::OsString;
 use std::fmt;
 use std::fs::File;
+use std::io::{self, PipeReader};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus};
 use std::time::Duration;
 
+use host_bridge::socket;
 use serde_json::{Value, json};
 
+use crate::command_line::{self, COM2_SOCKET, GDB_SOCKET, LOG_SOCKET};
 use crate::error::{Transcript, printable};
-use crate::machine::COM2_SOCKET;
 use crate::qmp::Qmp;
 use crate::run_folder::RunFolder;
-use crate::{Error, Result, spawner};
+use crate::{Disk, Error, Machine, Result, spawner};
 
 /// The program that is started.
 const QEMU: &str = "qemu-system-x86_64";
@@ -31,6 +32,9 @@ const DEBUG_EXIT_POWEROFF: i32 = (POWEROFF_CODE << 1) | 1;
 /// status 1, which is also that of its own failures.
 const POWEROFF_CODE: i32 = 0x31;
 
+/// Status of QEMU when a kernel that panicked writes 0x32 there, which it does when it runs one line only.
+const DEBUG_EXIT_PANIC: i32 = (0x32 << 1) | 1;
+
 /// How a guest ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -38,6 +42,8 @@ pub enum Exit {
     PowerOff,
     /// It reset itself: a reboot, or a triple fault. QEMU runs with `-no-reboot`.
     Reset,
+    /// Its kernel panicked, and said so by ending QEMU ([`Machine::run`]).
+    Panic,
     /// QEMU ended in another way.
     Failed {
         /// QEMU's exit status or signal.
@@ -52,6 +58,7 @@ impl fmt::Display for Exit {
         match self {
             Self::PowerOff => f.write_str("the guest powered off"),
             Self::Reset => f.write_str("the guest reset itself (a triple fault, or a reboot)"),
+            Self::Panic => f.write_str("the guest's kernel panicked"),
             Self::Failed { status, stderr } if stderr.is_empty() => {
                 write!(f, "QEMU ended unexpectedly ({status})")
             }
@@ -64,24 +71,25 @@ impl fmt::Display for Exit {
 pub struct Vm {
     child: Child,
     com1: Option<UnixStream>,
+    output: Option<PipeReader>,
+    kernel_log: Option<UnixStream>,
     qmp: Qmp,
+    // Its lock.
+    _disk: Option<Disk>,
     // Last: the folder goes after QEMU is gone.
     folder: RunFolder,
 }
 
-/// Starts QEMU in `folder` with these arguments.
-pub(crate) fn launch(folder: RunFolder, arguments: &[OsString]) -> Result<Vm> {
+/// Starts QEMU in `folder`.
+pub(crate) fn launch(folder: RunFolder, machine: &Machine, initrd: &Path, kernel_words: &str) -> Result<Vm> {
     let program = spawner::find_program(QEMU).ok_or(Error::NotInstalled { program: QEMU })?;
     spawner::find_program("setpriv").ok_or(Error::NotInstalled { program: "setpriv (util-linux)" })?;
-    let (com1, com1_qemu) = UnixStream::pair().map_err(Error::io("socket for COM1"))?;
+    let com1 = Com1::open(machine.runs_line(), &folder)?;
     let (monitor, monitor_qemu) = UnixStream::pair().map_err(Error::io("socket for the monitor"))?;
     let log = File::create(folder.path().join(ERROR_LOG)).map_err(Error::io(ERROR_LOG))?;
-    let mut command = spawner::bound_command(&program, arguments);
-    command
-        .current_dir(folder.path())
-        .stdin(OwnedFd::from(com1_qemu))
-        .stdout(OwnedFd::from(monitor_qemu))
-        .stderr(log);
+    let mut command =
+        spawner::bound_command(&program, &command_line::arguments(machine, initrd, kernel_words));
+    command.current_dir(folder.path()).stdin(com1.qemu).stdout(OwnedFd::from(monitor_qemu)).stderr(log);
     let mut child = spawner::spawn(command).map_err(Error::io("starting QEMU"))?;
     match Qmp::start(monitor) {
         Ok(Some(qmp)) if qmp.version() < OLDEST_QEMU => {
@@ -89,7 +97,15 @@ pub(crate) fn launch(folder: RunFolder, arguments: &[OsString]) -> Result<Vm> {
             end(&mut child);
             Err(too_old(&format!("{major}.{minor}")))
         }
-        Ok(Some(qmp)) => Ok(Vm { child, com1: Some(com1), qmp, folder }),
+        Ok(Some(qmp)) => {
+            let _disk = machine.disk.clone();
+            let (terminal, output) = (com1.terminal, com1.output);
+            let mut vm = Vm { child, com1: terminal, output, kernel_log: None, qmp, _disk, folder };
+            // QEMU connected before it answered on the monitor, so this does not wait.
+            let accepted = com1.log_listener.map(|listener| listener.accept()).transpose();
+            vm.kernel_log = accepted.map_err(Error::io(LOG_SOCKET))?;
+            Ok(vm)
+        }
         Ok(None) => {
             let status = child.wait().map_err(Error::io("waiting for QEMU"))?;
             Err(did_not_start(&program, status, &folder))
@@ -98,6 +114,29 @@ pub(crate) fn launch(folder: RunFolder, arguments: &[OsString]) -> Result<Vm> {
             end(&mut child);
             Err(error)
         }
+    }
+}
+
+/// Both ends of what COM1 is connected to.
+struct Com1 {
+    qemu: OwnedFd,
+    terminal: Option<UnixStream>,
+    output: Option<PipeReader>,
+    log_listener: Option<socket::Listener>,
+}
+
+impl Com1 {
+    /// A socket; or, for the output of one line, a pipe: QEMU sends byte by byte, and of those a pipe holds 200
+    /// times as many. The kernel's log is then apart.
+    fn open(runs_line: bool, folder: &RunFolder) -> Result<Self> {
+        if runs_line {
+            let (ours, qemu) = io::pipe().map_err(Error::io("pipe for COM1"))?;
+            let listener = socket::bind(&folder.path().join(LOG_SOCKET)).map_err(Error::io(LOG_SOCKET))?;
+            let (output, log_listener) = (Some(ours), Some(listener));
+            return Ok(Self { qemu: qemu.into(), terminal: None, output, log_listener });
+        }
+        let (ours, qemu) = UnixStream::pair().map_err(Error::io("socket for COM1"))?;
+        Ok(Self { qemu: qemu.into(), terminal: Some(ours), output: None, log_listener: None })
     }
 }
 
@@ -138,10 +177,28 @@ fn error_tail(folder: &RunFolder) -> String {
 }
 
 impl Vm {
-    /// Our end of COM1, from the first byte on. It can be taken once; bytes that nobody reads stall the guest's
-    /// console after a few hundred.
+    /// Our end of COM1, from the first byte on; nothing with [`Machine::run`]. It can be taken once; bytes that
+    /// nobody reads stall the guest's console after a few hundred.
     pub fn take_com1(&mut self) -> Option<UnixStream> {
         self.com1.take()
+    }
+
+    /// The output of the line, from the first byte on; only with [`Machine::run`]. It can be taken once.
+    pub fn take_output(&mut self) -> Option<PipeReader> {
+        self.output.take()
+    }
+
+    /// The kernel's own lines and, after them, a 0x00 byte and the exit status when the machine switched itself
+    /// off; only with [`Machine::run`]. It can be taken once, and has to be read: the guest waits for it.
+    pub fn take_kernel_log(&mut self) -> Option<UnixStream> {
+        self.kernel_log.take()
+    }
+
+    /// Where a debugger connects, with [`Machine::wait_for_debugger`]: a unix socket that speaks gdb's remote
+    /// protocol. The path leads through QEMU's working folder, so it is short and needs no quotes anywhere.
+    #[must_use]
+    pub fn gdb_path(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/{}/cwd/{GDB_SOCKET}", self.pid()))
     }
 
     /// Where COM2's socket is. QEMU serves one client at a time.
@@ -155,7 +212,7 @@ impl Vm {
     /// # Errors
     /// As `connect(2)`.
     pub fn com2(&self) -> Result<UnixStream> {
-        host_bridge::socket::connect(&self.com2_path()).map_err(Error::io("connecting to COM2"))
+        socket::connect(&self.com2_path()).map_err(Error::io("connecting to COM2"))
     }
 
     /// Runs a QMP command with its arguments (an object) and returns what QEMU returns.
@@ -201,6 +258,7 @@ impl Vm {
         Ok(match (status.code(), self.qmp.shutdown_reason().as_deref()) {
             (Some(0), Some("guest-reset")) => Exit::Reset,
             (Some(0 | DEBUG_EXIT_POWEROFF), _) => Exit::PowerOff,
+            (Some(DEBUG_EXIT_PANIC), _) => Exit::Panic,
             _ => Exit::Failed { status: status.to_string(), stderr: error_tail(&self.folder) },
         })
     }

@@ -1,0 +1,87 @@
+//! QEMU's command line for a [`Machine`].
+
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+
+use crate::{Disk, Machine, Model};
+
+/// Name of COM2's socket in the run folder.
+pub(crate) const COM2_SOCKET: &str = "com2.sock";
+/// Name of the socket that the kernel's log comes out of, in the run folder.
+pub(crate) const LOG_SOCKET: &str = "log.sock";
+/// Name of the socket for a debugger, in the run folder.
+pub(crate) const GDB_SOCKET: &str = "gdb.sock";
+/// Input clock of the UARTs in bits per second, raised from 115,200: QEMU paces the FIFO's receive timeout by
+/// it, and a short frame's tail waits for that timeout.
+const UART_BAUD_BASE: u32 = 10_000_000;
+/// What QEMU may not do once it runs (seccomp): the guest is code under test.
+const SANDBOX: &str = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny";
+
+/// QEMU's arguments. COM1 is file descriptor 0, the monitor is 1; names of sockets are relative to the run
+/// folder, QEMU's working folder, so that the length of the checkout's path doesn't matter.
+pub(crate) fn arguments(machine: &Machine, initrd: &Path, kernel_words: &str) -> Vec<OsString> {
+    let kvm = machine.accel.is_kvm();
+    let mut arguments: Vec<OsString> = Vec::new();
+    let mut add = |words: &str| arguments.extend(words.split_ascii_whitespace().map(OsString::from));
+    add("-nodefaults -no-user-config -nic none -display none -no-reboot -sandbox");
+    add(SANDBOX);
+    add("-machine");
+    add(match machine.model {
+        Model::Q35 => "q35",
+        Model::Pc => "pc",
+        Model::Microvm => "microvm,pic=on,pit=on,rtc=on,isa-serial=on",
+    });
+    // Without KVM the list has TCG only: QEMU's own fallback would print a warning for every start.
+    add(if kvm { "-accel kvm -accel tcg" } else { "-accel tcg" });
+    add(&format!("-cpu {} -m {}M", machine.cpu, machine.memory_mib));
+    add(&format!("-global isa-serial.baudbase={UART_BAUD_BASE}"));
+    add(if machine.runs_line() {
+        // A pipe. QEMU opens files only by name.
+        "-chardev file,id=com1,path=/proc/self/fd/0 -serial chardev:com1"
+    } else {
+        "-chardev socket,id=com1,fd=0 -serial chardev:com1"
+    });
+    add(&format!("-chardev socket,id=com2,path={COM2_SOCKET},server=on,wait=off"));
+    add(match machine.model {
+        Model::Q35 | Model::Pc => "-serial chardev:com2",
+        Model::Microvm => "-device isa-serial,index=1,chardev=com2",
+    });
+    add("-chardev socket,id=monitor,fd=1 -mon chardev=monitor,mode=control");
+    add("-device isa-debug-exit,iobase=0xf4,iosize=0x04");
+    if machine.runs_line() {
+        add(&format!("-chardev socket,id=log,path={LOG_SOCKET}"));
+        add("-device isa-debugcon,iobase=0xe9,chardev=log");
+    }
+    if machine.gdb {
+        add(&format!("-S -chardev socket,id=gdb,path={GDB_SOCKET},server=on,wait=off -gdb chardev:gdb"));
+    }
+    if let Some(disk) = &machine.disk {
+        add(match machine.model {
+            Model::Q35 | Model::Pc => "-device virtio-blk-pci,drive=disk",
+            Model::Microvm => "-device virtio-blk-device,drive=disk",
+        });
+        arguments.extend([OsString::from("-drive"), drive(disk)]);
+    }
+    arguments.extend([OsString::from("-kernel"), machine.kernel.clone().into()]);
+    arguments.extend([OsString::from("-initrd"), initrd.into()]);
+    arguments.extend(["-append", kernel_words].map(OsString::from));
+    arguments
+}
+
+/// The value of `-drive`. The path is absolute, so QEMU takes no part of it for a protocol; a comma in it is
+/// doubled (`man qemu-system-x86_64`, under "-drive").
+fn drive(disk: &Disk) -> OsString {
+    let mut value = b"if=none,id=disk,format=raw".to_vec();
+    if disk.is_throwaway() {
+        value.extend_from_slice(b",snapshot=on");
+    }
+    value.extend_from_slice(b",file=");
+    for byte in disk.path().as_os_str().as_bytes() {
+        value.push(*byte);
+        if *byte == b',' {
+            value.push(b',');
+        }
+    }
+    OsString::from_vec(value)
+}
