@@ -91,8 +91,10 @@ pub(super) fn watch() -> Watch {
 
 /// A valid frame arrived: whoever sent it reads again, or soon will.
 pub(super) fn clear_stall() {
-    STALLED.store(false, Ordering::Relaxed);
-    PROGRESS.store(clock::now(), Ordering::Relaxed);
+    // Only what was latched: a host that sends and never reads must not keep the watch from its deadline.
+    if STALLED.swap(false, Ordering::Relaxed) {
+        PROGRESS.store(clock::now(), Ordering::Relaxed);
+    }
 }
 
 /// Whether the line is stalled.
