@@ -5,10 +5,11 @@
 # It says what it does before it does it, and needs root only to install packages. With nothing missing it takes
 # a fraction of a second.
 #
-# usage: ./qemu/setup.sh [--dry-run] [--road rustup|debian]
+# usage: ./qemu/setup.sh [--dry-run] [--road rustup|debian] [--fuzz]
 #   --dry-run  print the commands, run none of them
 #   --road     where the toolchain comes from; without it: a toolchain that fits is taken as it is, then rustup
 #              if it is there and can fetch, then Debian's packages
+#   --fuzz     also what fuzz/run.sh needs: a C++ compiler
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -25,6 +26,7 @@ export RUSTUP_AUTO_INSTALL=0
 
 dry_run=no
 road=auto
+fuzz=no
 
 say() { printf 'setup: %s\n' "$*"; }
 fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
@@ -110,6 +112,7 @@ missing_tools() {
     have qemu-system-x86_64 || printf 'qemu-system-x86 '
     have setpriv || printf 'util-linux '
     have cc || printf 'gcc '
+    [ $fuzz = no ] || have c++ || printf 'g++ '
     [ -e /usr/include/stdlib.h ] || printf 'libc6-dev '
     # cargo fetches over TLS; a minimal Debian has no certificates.
     if have apt-get && [ ! -e /etc/ssl/certs/ca-certificates.crt ]; then printf 'ca-certificates '; fi
@@ -189,6 +192,7 @@ install_toolchain() {
 while [ $# -gt 0 ]; do
     case $1 in
     --dry-run) dry_run=yes ;;
+    --fuzz) fuzz=yes ;;
     --road)
         [ $# -gt 1 ] || fail "--road needs a word: rustup or debian"
         road=$2
