@@ -152,8 +152,9 @@ pub(crate) fn read(into: &mut [u8]) -> Result<usize, Errno> {
     let patience = with_terminal(|terminal| terminal.patience());
     let deadline = patience.map(|tenths| clock::now() + u64::from(tenths) * TENTH);
     loop {
-        if let Some(count) = with_terminal(|terminal| terminal.read(into)) {
-            take_up_backlog();
+        let count = with_terminal(|terminal| terminal.read(into));
+        take_up_backlog();
+        if let Some(count) = count {
             return Ok(count);
         }
         if process::interrupted() {
@@ -166,7 +167,7 @@ pub(crate) fn read(into: &mut [u8]) -> Result<usize, Errno> {
     }
 }
 
-/// Input that found no room goes on, and the terminal task fetches more.
+/// Input that found no room, or nobody who wanted it, goes on, and the terminal task fetches more.
 fn take_up_backlog() {
     while let Some(reaction) = with_terminal(LineDiscipline::resume) {
         react(reaction);
@@ -199,12 +200,13 @@ pub(crate) fn attributes() -> [u8; TERMIOS_SIZE] {
 /// Sets what can be set of `struct termios`; with `discard`, what was typed and not read is forgotten.
 pub(crate) fn set_attributes(attributes: &[u8; TERMIOS_SIZE], discard: bool) {
     let modes = Modes::from_termios(&Termios::from_bytes(attributes));
-    with_terminal(|terminal| {
+    let reaction = with_terminal(|terminal| {
         if discard {
             terminal.discard();
         }
-        terminal.set_modes(modes);
+        terminal.set_modes(modes)
     });
+    reaction.into_iter().for_each(react);
     take_up_backlog();
     // Whoever reads waits by other rules now.
     wake_waiting();

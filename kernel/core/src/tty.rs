@@ -8,8 +8,8 @@
 //! as no more than [`READY_BYTES_MAX`] + [`BACKLOG_MAX`] bytes were typed before it and not read.
 //!
 //! A change of mode takes what was typed and not read along: lines become bytes with the line being typed at their
-//! end, and bytes are typed again, with their echo, as lines. So a shell that reads in raw mode up to the end of a
-//! command leaves the rest to the command.
+//! end, and bytes are typed again, with their echo, line by line as somebody reads them. So a shell that reads in raw
+//! mode up to the end of a command leaves the rest to the command, as far as that reads, and then to the next line.
 
 mod echo;
 mod modes;
@@ -68,6 +68,10 @@ pub struct LineDiscipline {
     ready: Ready,
     /// Typed, but not looked at yet except for Ctrl-C.
     backlog: VecDeque<u8>,
+    /// The backlog was typed in raw mode: each line of it waits for somebody who reads it.
+    held: bool,
+    /// Somebody has found nothing to read.
+    wanted: bool,
     refused: u64,
 }
 
@@ -86,6 +90,8 @@ impl LineDiscipline {
             line: Vec::with_capacity(LINE_MAX),
             ready: Ready::new(),
             backlog: VecDeque::with_capacity(BACKLOG_MAX + READY_BYTES_MAX + LINE_MAX),
+            held: false,
+            wanted: false,
             refused: 0,
         }
     }
@@ -96,6 +102,7 @@ impl LineDiscipline {
         match byte {
             INTERRUPT if self.modes.signals => {
                 self.backlog.clear();
+                self.held = false;
                 self.interrupt()
             }
             _ if !waits => self.process(byte),
@@ -116,16 +123,20 @@ impl LineDiscipline {
     /// Goes on with the backlog: call it after [`Self::read`] and [`Self::set_modes`] until it returns `None`.
     pub fn resume(&mut self) -> Option<Reaction> {
         let &byte = self.backlog.front()?;
-        if !self.takes(byte) {
+        if (self.held && !self.wanted) || !self.takes(byte) {
             return None;
         }
         self.backlog.pop_front();
-        Some(self.process(byte))
+        self.held &= !self.backlog.is_empty();
+        let reaction = self.process(byte);
+        self.wanted &= reaction.event != Some(Event::Ready);
+        Some(reaction)
     }
 
     /// Moves what is ready to be read, as far as it fits and in canonical mode not beyond one line, and returns its
-    /// length. `Some(0)` is an end of file; `None` says that nothing is ready yet.
+    /// length. `Some(0)` is an end of file; `None` says that nothing is ready yet, unless [`Self::resume`] brings it.
     pub fn read(&mut self, into: &mut [u8]) -> Option<usize> {
+        self.wanted = !self.is_ready();
         if self.modes.canonical { self.ready.read_line(into) } else { self.ready.read_bytes(into) }
     }
 
@@ -147,17 +158,27 @@ impl LineDiscipline {
         self.modes
     }
 
-    /// Changes the modes. What was typed and not read is kept, see the head of this module.
-    pub fn set_modes(&mut self, modes: Modes) {
+    /// Changes the modes. What was typed and not read is kept, see the head of this module; but if it has a Ctrl-C in
+    /// it and that is a signal now, it is one at once.
+    pub fn set_modes(&mut self, modes: Modes) -> Option<Reaction> {
         match (self.modes.canonical, modes.canonical) {
             (true, false) => {
                 self.ready.join(&self.line);
                 self.line.clear();
+                self.held = false;
             }
-            (false, true) => self.ready.move_before(&mut self.backlog),
+            (false, true) => {
+                self.ready.move_before(&mut self.backlog);
+                self.held = !self.backlog.is_empty();
+                self.wanted = false;
+            }
             _ => {}
         }
         self.modes = modes;
+        let interrupt = self.backlog.iter().rposition(|&byte| byte == INTERRUPT && modes.signals)?;
+        self.backlog.drain(..=interrupt);
+        self.held &= !self.backlog.is_empty();
+        Some(self.interrupt())
     }
 
     /// Forgets what was typed and not read.
@@ -165,6 +186,7 @@ impl LineDiscipline {
         self.line.clear();
         self.ready.clear();
         self.backlog.clear();
+        self.held = false;
     }
 
     /// The line being typed, to show it again after other output came between.
@@ -199,7 +221,6 @@ impl LineDiscipline {
     fn process(&mut self, byte: u8) -> Reaction {
         let byte = self.translate(byte);
         let reaction = match byte {
-            INTERRUPT if self.modes.signals => self.interrupt(),
             _ if !self.modes.canonical => self.pass(byte),
             b'\n' => self.end_line(),
             END_OF_FILE => self.end_of_file(),
