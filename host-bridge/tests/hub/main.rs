@@ -6,4 +6,3 @@ mod clients;
 mod faults;
 mod files;
 mod guest;
-mod program;

@@ -1,5 +1,12 @@
 //! The program `askr-bridge`, as people and scripts use it.
 
+#[allow(dead_code, reason = "this file uses a part of it")]
+#[path = "../../tests/hub/bench.rs"]
+mod bench;
+#[allow(dead_code, reason = "this file uses a part of it")]
+#[path = "../../tests/hub/guest.rs"]
+mod guest;
+
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 

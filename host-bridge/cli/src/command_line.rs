@@ -1,13 +1,11 @@
 //! The commands of `askr-bridge`.
 
-mod call;
-mod pipe;
-mod serve;
-
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+
+use crate::{call, pipe, serve};
 
 const EXAMPLES: &str = "\
 Examples, with a guest started by `cargo run` in another terminal:
@@ -28,6 +26,16 @@ Examples:
   askr-bridge call asks.wait wait_ms=60000
   askr-bridge call ask.answer ask=3f9a1c02:1 refuse=true";
 
+#[cfg(feature = "mcp")]
+const MCP_EXAMPLES: &str = "\
+It starts without a guest, finds one that is started later, and outlives it.
+
+Examples:
+  claude mcp add askr -- /path/to/askr/target/debug/askr-bridge mcp
+  askr-bridge mcp --socket target/askr/agent-2.sock
+
+docs/mcp.md lists the tools, their arguments, results and errors.";
+
 /// Does what the command line says.
 pub(crate) fn run() -> Result<ExitCode, String> {
     let matches = command().get_matches();
@@ -35,6 +43,8 @@ pub(crate) fn run() -> Result<ExitCode, String> {
         Some(("call", call)) => call::run(socket(&matches, call), call),
         Some(("json", json)) => pipe::run(socket(&matches, json)),
         Some(("hub", hub)) => serve::run(socket(&matches, hub), hub),
+        #[cfg(feature = "mcp")]
+        Some(("mcp", mcp)) => crate::mcp::run(socket(&matches, mcp)),
         _ => Err("no command was given; see --help".into()),
     }
 }
@@ -50,7 +60,7 @@ fn command() -> Command {
         .global(true)
         .value_parser(value_parser!(PathBuf))
         .help("Socket of the hub [default: $ASKR_SOCKET, else askr/agent.sock in the target folder]");
-    Command::new("askr-bridge")
+    let command = Command::new("askr-bridge")
         .version(env!("CARGO_PKG_VERSION"))
         .about("Talks to a running Askr guest: its files, its processes, the questions of its programs")
         .after_help(EXAMPLES)
@@ -59,7 +69,10 @@ fn command() -> Command {
         .arg(socket)
         .subcommand(call_command())
         .subcommand(Command::new("json").about("The hub's JSON lines on stdin and stdout"))
-        .subcommand(hub_command())
+        .subcommand(hub_command());
+    #[cfg(feature = "mcp")]
+    let command = command.subcommand(mcp_command());
+    command
 }
 
 fn call_command() -> Command {
@@ -93,6 +106,13 @@ fn hub_command() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Leave natural-language asks unanswered when no client takes them"),
         )
+}
+
+#[cfg(feature = "mcp")]
+fn mcp_command() -> Command {
+    Command::new("mcp")
+        .about("An MCP server on stdin and stdout, for the configuration of an MCP client")
+        .after_help(MCP_EXAMPLES)
 }
 
 #[cfg(test)]

@@ -1,12 +1,17 @@
 //! `askr-bridge`: the agent's side of Askr on a command line.
 #![forbid(unsafe_code)]
 
-mod cli;
+mod call;
+mod command_line;
+#[cfg(feature = "mcp")]
+mod mcp;
+mod pipe;
+mod serve;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match cli::run() {
+    match command_line::run() {
         Ok(code) => code,
         Err(message) => {
             eprintln!("askr-bridge: {message}");

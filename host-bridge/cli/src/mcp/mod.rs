@@ -1,0 +1,55 @@
+//! `askr-bridge mcp`: the guest as tools of a Model Context Protocol server on stdin and stdout.
+//!
+//! [`stdio`] is the wire, [`server`] the list of tools, [`call`] one call under way, [`tools`] what they do. To the
+//! hub this is one more client of `docs/host.md`, with a connection for each call: it needs no guest to start, and
+//! no state of it outlives one. `docs/mcp.md` is the contract for MCP clients.
+
+mod call;
+mod error;
+mod guests;
+mod page;
+mod schema;
+mod server;
+mod stdio;
+mod text;
+mod tools;
+
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use rmcp::service::{ServerInitializeError, serve_server};
+use tokio::runtime;
+use tokio_util::sync::CancellationToken;
+
+use guests::Guests;
+use server::Server;
+use stdio::Wire;
+
+/// Serves until the client is gone.
+pub(super) fn run(socket: Option<PathBuf>) -> Result<ExitCode, String> {
+    if io::stdin().is_terminal() {
+        eprintln!("askr-bridge: stdin is for JSON-RPC of an MCP client; docs/mcp.md tells how to set one up");
+    }
+    let stdout = stdio::claim_stdout().map_err(|error| format!("stdout: {error}"))?;
+    let runtime = runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| format!("cannot start: {error}"))?;
+    let result = runtime.block_on(serve(stdout, Guests::new(socket)));
+    // A read of stdin may be under way on a thread of its own, and it cannot be ended.
+    runtime.shutdown_background();
+    result.map(|()| ExitCode::SUCCESS)
+}
+
+async fn serve(stdout: std::fs::File, guests: Guests) -> Result<(), String> {
+    let gone = CancellationToken::new();
+    let wire = Wire::new(stdout, gone.clone());
+    match serve_server(Server::new(guests, gone), wire).await {
+        Ok(running) => {
+            running.waiting().await.map(|_| ()).map_err(|error| format!("the server ended: {error}"))
+        }
+        Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+        Err(error) => Err(format!("no MCP client: {error}")),
+    }
+}
