@@ -21,7 +21,7 @@ Examples:
   cargo run -- --with target/mine --with motd.txt:/etc/motd
                                                    the same, with your program as /bin/mine, and a file
   cargo run -- --run 'ls /bin' > list.txt          one line of the guest's shell: its output, its exit status
-  cargo run -- --run 'exec /bin/mine' --with target/mine --no-agent
+  cargo run -- --run '/bin/mine' --with target/mine --no-agent
                                                    try one program
   printf 'ps\\npoweroff\\n' | cargo run -- --headless
                                                    no terminal: COM1 is stdin and stdout

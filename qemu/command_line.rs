@@ -20,8 +20,7 @@ const SANDBOX: &str = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resour
 
 /// QEMU's arguments. COM1 is file descriptor 0, the monitor is 1; names of sockets are relative to the run
 /// folder, QEMU's working folder, so that the length of the checkout's path doesn't matter.
-pub(crate) fn arguments(machine: &Machine, initrd: &Path, kernel_words: &str) -> Vec<OsString> {
-    let kvm = machine.accel.is_kvm();
+pub(crate) fn arguments(machine: &Machine, kvm: bool, initrd: &Path, kernel_words: &str) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = Vec::new();
     let mut add = |words: &str| arguments.extend(words.split_ascii_whitespace().map(OsString::from));
     add("-nodefaults -no-user-config -nic none -display none -no-reboot -sandbox");
@@ -32,8 +31,8 @@ pub(crate) fn arguments(machine: &Machine, initrd: &Path, kernel_words: &str) ->
         Model::Pc => "pc",
         Model::Microvm => "microvm,pic=on,pit=on,rtc=on,isa-serial=on",
     });
-    // Without KVM the list has TCG only: QEMU's own fallback would print a warning for every start.
-    add(if kvm { "-accel kvm -accel tcg" } else { "-accel tcg" });
+    // QEMU's own fallback would print a warning for every start without KVM.
+    add(if kvm { "-accel kvm" } else { "-accel tcg" });
     add(&format!("-cpu {} -m {}M", machine.cpu, machine.memory_mib));
     add(&format!("-global isa-serial.baudbase={UART_BAUD_BASE}"));
     add(if machine.runs_line() {

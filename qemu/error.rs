@@ -26,6 +26,12 @@ pub enum Error {
         /// The oldest version that works.
         needed: String,
     },
+    /// KVM is asked for by name and can't be used.
+    #[error("KVM can't be used: {reason}")]
+    NoKvm {
+        /// Why.
+        reason: String,
+    },
     /// QEMU ended before it was ready.
     #[error("QEMU did not start ({status})\n{stderr}")]
     QemuDidNotStart {

@@ -7,8 +7,6 @@ use std::thread::{self, JoinHandle};
 const PIECE: usize = 4096;
 /// Comes after the last line and before the status; no line has it.
 const MARK: u8 = 0;
-/// Length of the mark and the status.
-const END: usize = 2;
 
 /// Copies the lines to standard error. The result is the status, if the machine told one before it ended.
 pub(crate) fn copy(log: impl Read + Send + 'static) -> JoinHandle<Option<u8>> {
@@ -17,8 +15,8 @@ pub(crate) fn copy(log: impl Read + Send + 'static) -> JoinHandle<Option<u8>> {
 
 fn copy_to(mut log: impl Read, lines: &mut impl Write) -> Option<u8> {
     let mut piece = [0; PIECE];
-    // The last two bytes that came are held back: they may be the mark and the status.
-    let mut held = Vec::with_capacity(PIECE + END);
+    // A mark at the end, and the byte after it, are held back: they may be the status.
+    let mut held = Vec::with_capacity(2 * PIECE);
     loop {
         let count = match log.read(&mut piece) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -27,7 +25,7 @@ fn copy_to(mut log: impl Read, lines: &mut impl Write) -> Option<u8> {
             Ok(0) | Err(_) => break,
         };
         held.extend_from_slice(&piece[..count]);
-        let shown = held.len().saturating_sub(END);
+        let shown = held.len() - end_length(&held);
         // A standard error that is gone must not stop the guest.
         let _ = lines.write_all(&held[..shown]);
         held.drain(..shown);
@@ -38,6 +36,15 @@ fn copy_to(mut log: impl Read, lines: &mut impl Write) -> Option<u8> {
             let _ = lines.write_all(&held);
             None
         }
+    }
+}
+
+/// How many of the last bytes may be the mark and the status.
+fn end_length(bytes: &[u8]) -> usize {
+    match *bytes {
+        [.., MARK, _] => 2,
+        [.., MARK] => 1,
+        _ => 0,
     }
 }
 
@@ -71,6 +78,22 @@ mod tests {
             assert_eq!(copied(&log), (Some(status), b"one\ntwo\n".to_vec()));
         }
         assert_eq!(copied(b"\0\x07"), (Some(7), Vec::new()));
+        assert_eq!(copied(b"a\0\0\x07"), (Some(7), b"a\0".to_vec()));
+    }
+
+    #[test]
+    fn a_line_is_shown_when_it_comes() {
+        let (mut guest, log) = std::os::unix::net::UnixStream::pair().unwrap();
+        let (mut shown, lines) = std::os::unix::net::UnixStream::pair().unwrap();
+        shown.set_read_timeout(Some(std::time::Duration::from_secs(20))).unwrap();
+        let copying = thread::spawn(move || copy_to(log, &mut &lines));
+        guest.write_all(b"up\n").unwrap();
+        let mut line = [0; 3];
+        shown.read_exact(&mut line).unwrap();
+        assert_eq!(&line, b"up\n");
+        guest.write_all(b"\0\x05").unwrap();
+        drop(guest);
+        assert_eq!(copying.join().unwrap(), Some(5));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::initrd::{self, Entry, ExtraFile};
 use crate::run_folder::RunFolder;
 use crate::vm::{self, Vm};
-use crate::{Disk, Error, Guest, Result, state_dir};
+use crate::{Disk, Error, Guest, Result, command_line, state_dir};
 
 /// Memory if nothing else is said, in MiB.
 const DEFAULT_MEMORY_MIB: u32 = 128;
@@ -41,20 +41,27 @@ pub enum Accel {
 }
 
 impl Accel {
-    /// Whether to use KVM. The device alone proves nothing: in a container or a nested machine it may exist on
-    /// a CPU without virtualization, where a KVM guest hangs before its first instruction.
-    pub(crate) fn is_kvm(self) -> bool {
-        let device = || std::fs::OpenOptions::new().read(true).write(true).open("/dev/kvm").is_ok();
-        let cpu = || {
-            let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-            info.split_ascii_whitespace().any(|flag| flag == "vmx" || flag == "svm")
-        };
-        match self {
-            Self::Auto => cpu() && device(),
-            Self::Kvm => true,
-            Self::Tcg => false,
+    /// Whether to use KVM.
+    fn chooses_kvm(self) -> Result<bool> {
+        match (self, kvm_obstacle()) {
+            (Self::Tcg, _) | (Self::Auto, Some(_)) => Ok(false),
+            (Self::Auto | Self::Kvm, None) => Ok(true),
+            (Self::Kvm, Some(reason)) => Err(Error::NoKvm { reason }),
         }
     }
+}
+
+/// Why KVM can't be used. The device alone proves nothing: in a container or a nested machine it may exist on a
+/// CPU without virtualization, where a KVM guest hangs before its first instruction.
+fn kvm_obstacle() -> Option<String> {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    if !info.split_ascii_whitespace().any(|flag| flag == "vmx" || flag == "svm") {
+        return Some(
+            "this CPU has no virtualization, or it is switched off (/proc/cpuinfo: vmx or svm)".into(),
+        );
+    }
+    let device = File::options().read(true).write(true).open("/dev/kvm");
+    device.err().map(|error| format!("/dev/kvm: {error}"))
 }
 
 /// A machine to boot. [`Machine::new`] is what tests want: Askr with its own initrd on q35 with 128 MiB, under
@@ -70,7 +77,7 @@ pub struct Machine {
     pub(crate) gdb: bool,
     pub(crate) memory_mib: u32,
     pub(crate) model: Model,
-    pub(crate) accel: Accel,
+    accel: Accel,
     pub(crate) cpu: String,
     state_dir: PathBuf,
 }
@@ -191,8 +198,10 @@ impl Machine {
     /// Starts QEMU; COM1 is left to the caller ([`Vm::take_com1`]).
     ///
     /// # Errors
-    /// A program is missing or too old, an extra file can't be read, or QEMU ended at once.
+    /// A program is missing or too old, KVM is asked for and can't be used, an extra file can't be read, or QEMU
+    /// ended at once.
     pub fn spawn(&self) -> Result<Vm> {
+        let kvm = self.accel.chooses_kvm()?;
         let folder = RunFolder::create(&self.state_dir).map_err(Error::io("making the run folder"))?;
         let mut entries: Vec<Entry<'_>> = self.extra.iter().map(Entry::of_file).collect();
         entries.extend(self.run.as_deref().map(|line| Entry::of_bytes(RUN_FILE, line)));
@@ -204,7 +213,7 @@ impl Machine {
             packed
         };
         let words = self.kernel_words().map_err(Error::io("/dev/urandom"))?;
-        vm::launch(folder, self, &initrd, &words)
+        vm::launch(folder, self, &command_line::arguments(self, kvm, &initrd, &words))
     }
 
     /// Whether COM1 is only for the output of one line.

@@ -1,18 +1,19 @@
 //! One running QEMU.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, PipeReader};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ExitStatus};
 use std::time::Duration;
 
 use host_bridge::socket;
 use serde_json::{Value, json};
 
-use crate::command_line::{self, COM2_SOCKET, GDB_SOCKET, LOG_SOCKET};
+use crate::command_line::{COM2_SOCKET, GDB_SOCKET, LOG_SOCKET};
 use crate::error::{Transcript, printable};
 use crate::qmp::Qmp;
 use crate::run_folder::RunFolder;
@@ -80,15 +81,14 @@ pub struct Vm {
     folder: RunFolder,
 }
 
-/// Starts QEMU in `folder`.
-pub(crate) fn launch(folder: RunFolder, machine: &Machine, initrd: &Path, kernel_words: &str) -> Result<Vm> {
+/// Starts QEMU in `folder` with these arguments.
+pub(crate) fn launch(folder: RunFolder, machine: &Machine, arguments: &[OsString]) -> Result<Vm> {
     let program = spawner::find_program(QEMU).ok_or(Error::NotInstalled { program: QEMU })?;
     spawner::find_program("setpriv").ok_or(Error::NotInstalled { program: "setpriv (util-linux)" })?;
     let com1 = Com1::open(machine.runs_line(), &folder)?;
     let (monitor, monitor_qemu) = UnixStream::pair().map_err(Error::io("socket for the monitor"))?;
     let log = File::create(folder.path().join(ERROR_LOG)).map_err(Error::io(ERROR_LOG))?;
-    let mut command =
-        spawner::bound_command(&program, &command_line::arguments(machine, initrd, kernel_words));
+    let mut command = spawner::bound_command(&program, arguments);
     command.current_dir(folder.path()).stdin(com1.qemu).stdout(OwnedFd::from(monitor_qemu)).stderr(log);
     let mut child = spawner::spawn(command).map_err(Error::io("starting QEMU"))?;
     match Qmp::start(monitor) {

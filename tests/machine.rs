@@ -1,8 +1,11 @@
 //! The library that drives QEMU keeps its promises: nothing is left behind, every failure says why.
 
+use std::fs;
+use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
-use askr::{Error, Exit, Machine, Result};
+use askr::{Disk, Error, Exit, Machine, Model, Result};
 use serde_json::json;
 
 const PROMPT: &str = "askr$ ";
@@ -80,4 +83,74 @@ fn a_killed_qemu_is_told_from_a_guest_that_powered_off() -> Result<()> {
 fn a_qemu_that_does_not_start_says_why() {
     let Err(error) = Machine::new().cpu("abacus").start() else { panic!("there is no such CPU") };
     assert!(matches!(&error, Error::QemuDidNotStart { stderr, .. } if stderr.contains("abacus")), "{error}");
+}
+
+/// A command of QEMU's monitor for people.
+fn monitor(vm: &askr::Vm, line: &str) -> Result<String> {
+    let said = vm.qmp("human-monitor-command", &json!({ "command-line": line }))?;
+    Ok(said.as_str().unwrap_or_default().to_owned())
+}
+
+#[test]
+fn there_is_no_network_device() -> Result<()> {
+    for model in [Model::Q35, Model::Pc, Model::Microvm] {
+        let mut guest = Machine::new().model(model).start()?;
+        let vm = guest.vm();
+        assert_eq!(monitor(vm, "info network")?, "");
+        let devices = monitor(vm, "info qtree")?.to_lowercase();
+        assert!(devices.contains("serial"), "{devices}");
+        for word in ["e1000", "virtio-net", "rtl8139", "ne2k", "netdev", "mac ="] {
+            assert!(!devices.contains(word), "{model:?}: {word}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn every_boot_has_a_seed_of_its_own() -> Result<()> {
+    let seeds = [(); 2].map(|()| {
+        let vm = Machine::new().spawn().expect("a machine");
+        let words = fs::read(format!("/proc/{}/cmdline", vm.pid())).expect("its command line");
+        let words = String::from_utf8_lossy(&words).into_owned();
+        let (_, seed) = words.split_once("seed=").expect("a seed");
+        seed[..32].to_owned()
+    });
+    assert!(
+        seeds[0] != seeds[1] && seeds.iter().all(|seed| seed.bytes().all(|digit| digit.is_ascii_hexdigit()))
+    );
+    Ok(())
+}
+
+#[test]
+fn a_disk_takes_what_is_written_unless_it_is_thrown_away() -> Result<()> {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join("disk.img");
+    for throwaway in [false, true] {
+        let mut guest = Machine::new().disk(Disk::open(&path, throwaway)?).start()?;
+        let disks = guest.vm().qmp("query-block", &json!({}))?;
+        let disk =
+            &disks.as_array().and_then(|all| all.iter().find(|one| one["device"] == "disk")).expect("it");
+        let inserted = &disk["inserted"];
+        assert_eq!(inserted["ro"], false);
+        // What is thrown away is an overlay of which the image is the unchanged ground.
+        let (format, ground) = if throwaway { ("qcow2", path.to_str()) } else { ("raw", None) };
+        assert_eq!(inserted["drv"], format, "{inserted}");
+        assert_eq!(inserted["backing_file"].as_str(), ground, "{inserted}");
+        guest.wait_for(PROMPT, SOON)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_kernel_that_panics_is_told_from_one_that_powers_off() -> Result<()> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/panicked.s");
+    let kernel = Path::new(env!("CARGO_TARGET_TMPDIR")).join("panicked");
+    let mut cc = Command::new("cc");
+    cc.args(["-static", "-nostdlib", "-Wl,-Ttext-segment=0x100000,--build-id=none", "-o"])
+        .arg(&kernel)
+        .arg(&source);
+    assert!(cc.status().expect("a C compiler, `cc`").success());
+    let mut vm = Machine::new().kernel(kernel).spawn()?;
+    assert_eq!(vm.wait(SOON)?, Exit::Panic);
+    Ok(())
 }
