@@ -23,6 +23,10 @@ DEBIAN_RUST="rustc-web cargo-web rust-web-src rust-web-clippy rustfmt-web rust-w
 CHANNEL=$(sed -n 's/^channel *= *"\(.*\)"/\1/p' rust-toolchain.toml)
 # The checks below must not make rustup fetch anything.
 export RUSTUP_AUTO_INSTALL=0
+# A server that says nothing for so long, in seconds, is none; rustup's own patience is minutes.
+export RUSTUP_DOWNLOAD_TIMEOUT="${RUSTUP_DOWNLOAD_TIMEOUT:-30}"
+# Where rustup can't fetch, its message is enough.
+export RUST_BACKTRACE=0
 
 dry_run=no
 road=auto
