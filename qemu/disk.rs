@@ -4,6 +4,8 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::{Error, Result};
 
@@ -11,6 +13,11 @@ use crate::{Error, Result};
 pub const NEW_DISK_SIZE: u64 = 64 << 20;
 /// What a disk's size is a multiple of (virtio 1.2, 5.2.4: capacity in 512-byte sectors).
 const SECTOR: u64 = 512;
+
+/// How long an image may still be in use: a run that was killed takes a moment to be gone.
+const IN_USE_PATIENCE: Duration = Duration::from_secs(2);
+/// Pause between two tries.
+const IN_USE_PAUSE: Duration = Duration::from_millis(20);
 
 /// A raw disk image, locked for as long as a clone of this lives.
 #[derive(Clone, Debug)]
@@ -29,9 +36,13 @@ impl Disk {
     /// # Errors
     /// [`Error::Disk`]: it can't be opened or made, is no disk image, or another guest writes to it.
     pub fn open(path: &Path, throwaway: bool) -> Result<Self> {
-        match Self::open_free(path, throwaway)? {
-            Some(disk) => Ok(disk),
-            None => Err(refuse(path, "another guest uses it")),
+        let give_up = Instant::now() + IN_USE_PATIENCE;
+        loop {
+            match Self::open_free(path, throwaway)? {
+                Some(disk) => return Ok(disk),
+                None if Instant::now() < give_up => thread::sleep(IN_USE_PAUSE),
+                None => return Err(refuse(path, "another guest uses it")),
+            }
         }
     }
 
