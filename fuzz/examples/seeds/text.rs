@@ -115,6 +115,8 @@ pub(crate) fn edits() -> Vec<Seed> {
         ("tab", "a\tb\u{7f}\u{7f}\0\0\u{16}\u{14}\u{1f}\r"),
     ]);
     seeds.push(("no-utf-8".to_owned(), b"a\xff\x80\xe4\xbd\x7f\xf0\x9f\x98\x1b[D\xc3\x28\r".to_vec()));
-    seeds.push(("long".to_owned(), [&[b'x'; 4100][..], b"\x01y\r"].concat()));
+    seeds.push(("longest".to_owned(), b"\0full\r\x1b[A\x01\x1b[3~\r".to_vec()));
+    seeds.push(("too-long".to_owned(), b"\0fully\r".to_vec()));
+    seeds.push(("insert-into-longest".to_owned(), b"\0full\x01y\x7f\x04z\r".to_vec()));
     seeds
 }
