@@ -12,6 +12,7 @@ pub mod answer;
 pub mod bytes;
 pub mod clock;
 pub mod dirent;
+pub mod edit;
 pub mod procfs;
 pub mod shell;
 pub mod signal;

@@ -5,6 +5,7 @@ use crate::signal::SIGTTOU;
 use crate::sys::{self, CStrings, Disposition, Fork, Pid};
 use crate::{env, eprintln, io};
 use askr_abi::Errno;
+use askr_abi::terminal::Termios;
 use askr_abi::types::{SIGINT, WNOHANG};
 
 pub use crate::signal::Status;
@@ -47,7 +48,14 @@ pub fn join_group(pid: Pid, group: Group) {
     }
 }
 
-/// Forks; the child is in `group` and obeys Ctrl-C again.
+/// Gives the terminal at standard input the modes that programs expect, whatever the one before left. Whoever starts
+/// a program in the foreground may have read a line in raw mode; what was typed since is typed again for the program.
+pub fn set_canonical() {
+    // Fails where standard input is no terminal, and then there is nothing to set.
+    let _ = sys::set_terminal_attributes(sys::STDIN, &Termios::CANONICAL);
+}
+
+/// Forks; the child is in `group` and obeys Ctrl-C again. In the foreground its terminal has the ordinary modes.
 ///
 /// # Errors
 /// What `fork` says.
@@ -62,6 +70,10 @@ pub fn fork_into(group: Group) -> Result<Fork, Errno> {
             // was not ignored either.
             for signal in [SIGINT, SIGTTOU] {
                 let _ = sys::set_signal(signal, Disposition::Default);
+            }
+            // Last, because a Ctrl-C that was typed meanwhile has its effect now.
+            if group == Group::Foreground {
+                set_canonical();
             }
         }
         Fork::Parent(pid) => join_group(pid, group),

@@ -10,7 +10,7 @@ pub use list::{Chain, Command, Link, parse};
 pub use token::{Part, SyntaxError, Token, Word, tokenize};
 
 /// Longest line, in bytes.
-pub const LINE_MAX: usize = 4096;
+pub const LINE_MAX: usize = 16 * 1024;
 
 /// The text after `ai` if that is the line's first word. It is for the agent as it stands: an apostrophe in it is
 /// no quote and `;` no separator. Several lines at once are not taken that way, since only the first would be its.

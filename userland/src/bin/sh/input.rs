@@ -1,4 +1,4 @@
-//! Where lines come from.
+//! Lines of files, and of standard input that is no terminal.
 
 use alloc::vec::Vec;
 use askr_userland::shell::LINE_MAX;
@@ -16,6 +16,8 @@ pub(crate) enum Next {
     TooLong,
     /// The end of the input, for a terminal Ctrl-D in an empty line.
     End,
+    /// Ctrl-C at a terminal.
+    Interrupted,
     /// Reading failed.
     Failed(Errno),
 }
@@ -32,11 +34,10 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Lines of standard input. A terminal gives one line per call; from anything else the bytes are read one by
-    /// one, because those after the line may be meant for a program that the line starts.
-    pub(crate) fn of_stdin(terminal: bool) -> Self {
-        let step = if terminal { PIECE } else { 1 };
-        Self { fd: sys::STDIN, _file: None, step, ahead: Vec::new() }
+    /// Lines of standard input. The bytes are read one by one, because those after the line may be meant for a
+    /// program that the line starts.
+    pub(crate) fn of_stdin() -> Self {
+        Self { fd: sys::STDIN, _file: None, step: 1, ahead: Vec::new() }
     }
 
     /// Lines of a file.

@@ -41,6 +41,7 @@ impl Jobs {
             if interactive {
                 // Fails if the job has ended already, and then the wait is short.
                 let _ = sys::set_foreground(sys::STDIN, job.pid);
+                process::set_canonical();
             }
             // The only error is that the kernel knows no such child any more.
             let Ok(status) = process::wait(job.pid) else { continue };

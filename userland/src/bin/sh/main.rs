@@ -13,14 +13,16 @@ mod builtin;
 mod input;
 mod job;
 mod run;
+mod terminal;
 
 use askr_abi::types::SIGINT;
 use askr_userland::bytes::Bytes;
-use askr_userland::shell::{ai_text, parse, tokenize};
+use askr_userland::shell::{LINE_MAX, ai_text, parse, tokenize};
 use askr_userland::sys::{self, Disposition};
-use askr_userland::{Args, Errno, eprintln, io, print, println, signal};
+use askr_userland::{Args, eprintln, io, println, signal};
 use input::{Lines, Next};
 use job::Jobs;
+use terminal::Terminal;
 
 askr_userland::main!(main);
 
@@ -28,6 +30,8 @@ askr_userland::main!(main);
 const EXIT_USAGE: i32 = 2;
 /// Status when a file of commands cannot be read.
 const EXIT_NOT_FOUND: i32 = 127;
+/// Status after Ctrl-C at the prompt.
+const EXIT_INTERRUPTED: i32 = 130;
 /// After so many ends of input in a row the terminal is taken for gone.
 const ENDS_MAX: u32 = 16;
 /// What an interactive shell shows when it is ready.
@@ -50,7 +54,11 @@ fn main(args: Args) -> i32 {
     match args.rest() {
         [] => {
             shell.interactive = sys::is_terminal(sys::STDIN);
-            shell.run_input(&mut Lines::of_stdin(shell.interactive));
+            if shell.interactive {
+                shell.run_terminal();
+            } else {
+                shell.run_input(&mut Lines::of_stdin());
+            }
         }
         [b"-c", line] => shell.run_line(line),
         [b"-c", ..] | [_, _, ..] => {
@@ -69,41 +77,44 @@ fn main(args: Args) -> i32 {
 }
 
 impl Shell {
-    /// Runs line after line until the end of the input or `exit`.
-    fn run_input(&mut self, lines: &mut Lines) {
-        if self.interactive {
-            self.take_terminal();
-        }
+    /// Runs what a person types until `exit`.
+    fn run_terminal(&mut self) {
+        self.take_terminal();
+        let mut terminal = Terminal::new();
         let mut ends = 0;
         while !self.leaving {
-            if self.interactive {
-                self.jobs.report_ended();
-                print!("{PROMPT}");
-                // If the terminal is gone, the next read says so.
-                let _ = io::flush();
-            }
-            let next = lines.next();
+            self.jobs.report_ended();
+            let next = terminal.next(PROMPT);
             ends = if matches!(next, Next::End) { ends + 1 } else { 0 };
             match next {
-                Next::Line(line) => self.run_line(&line),
-                Next::TooLong => {
-                    eprintln!(
-                        "sh: a line has more than {} bytes; it was not run",
-                        askr_userland::shell::LINE_MAX
-                    );
-                    self.status = EXIT_USAGE;
-                }
-                Next::End if self.interactive && ends < ENDS_MAX => {
+                Next::End if ends < ENDS_MAX => {
                     println!("\nType `exit` to end this shell, `poweroff` to switch the machine off.");
                 }
-                Next::End => return,
-                // Ctrl-C at the prompt: a new line, nothing run.
-                Next::Failed(Errno::EINTR) if self.interactive => println!(),
-                Next::Failed(errno) => {
-                    eprintln!("sh: cannot read commands: {errno}");
-                    self.status = EXIT_USAGE;
-                    return;
-                }
+                next => self.run_next(next),
+            }
+        }
+    }
+
+    /// Runs line after line until the end of the input or `exit`.
+    fn run_input(&mut self, lines: &mut Lines) {
+        while !self.leaving {
+            self.run_next(lines.next());
+        }
+    }
+
+    fn run_next(&mut self, next: Next) {
+        match next {
+            Next::Line(line) => self.run_line(&line),
+            Next::TooLong => {
+                eprintln!("sh: a line has more than {LINE_MAX} bytes; it was not run");
+                self.status = EXIT_USAGE;
+            }
+            Next::Interrupted => self.status = EXIT_INTERRUPTED,
+            Next::End => self.leaving = true,
+            Next::Failed(errno) => {
+                eprintln!("sh: cannot read commands: {errno}");
+                self.status = EXIT_USAGE;
+                self.leaving = true;
             }
         }
     }

@@ -78,16 +78,15 @@ impl Shell {
     }
 
     /// Waits for what was started as `name`, takes the terminal back, and says if it did not start or if a signal
-    /// ended it.
+    /// other than Ctrl-C's ended it.
     fn wait_foreground(&self, name: &[u8], started: Result<Pid, Errno>) -> i32 {
         let ended = started.and_then(process::wait);
         if self.interactive {
             job::take_back_terminal();
         }
         match ended {
-            Ok(Status::Exited(_)) => {}
-            // The person knows: it was Ctrl-C. Only the line that it cut has to end.
-            Ok(Status::Signaled(SIGINT)) => println!(),
+            // The person knows: it was Ctrl-C, and the terminal has shown it.
+            Ok(Status::Exited(_) | Status::Signaled(SIGINT)) => {}
             Ok(status @ Status::Signaled(_)) => eprintln!("{}: {status}", Bytes(name)),
             Err(errno) => eprintln!("sh: {}: {errno}", Bytes(name)),
         }
