@@ -15,7 +15,7 @@ const RESEND_FIRST: Duration = Duration::from_millis(300);
 /// Longest silence before a request is sent again.
 const RESEND_MAX: Duration = Duration::from_secs(2);
 /// Highest `seq` of a request.
-const SEQ_LAST: u32 = code::EVENT_SEQ_FIRST - 1;
+pub(super) const SEQ_LAST: u32 = code::EVENT_SEQ_FIRST - 1;
 
 /// A successful answer.
 #[derive(Clone, Debug, PartialEq, Eq)]

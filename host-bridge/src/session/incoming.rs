@@ -63,7 +63,7 @@ impl Machine {
         let same_boot = self.peer.as_ref().is_some_and(|old| old.boot == peer.boot);
         let same_session = same_boot && self.peer.as_ref().is_some_and(|old| old.session == peer.session);
         let had_peer = self.peer.replace(peer).is_some();
-        self.become_ready(now, !same_session);
+        self.become_ready(now);
         if same_session {
             self.calls.resend_all(now);
             return;

@@ -8,7 +8,7 @@ use askr_wire::message::{GENERATION, HelloRequest, PingRequest};
 use askr_wire::{FRAME_MAX, Frame, FrameType, Message, SESSION_PAYLOAD_MAX, code, encode};
 
 use super::asks::Asks;
-use super::calls::{Call, Calls, Done};
+use super::calls::{Call, Calls, Done, SEQ_LAST};
 use super::{Ask, AskId, CallError, Notice, Peer, Pong};
 
 /// Pause before HELLO is repeated, at first; doubled each time. What is sent before the guest has set up its
@@ -37,8 +37,8 @@ enum Phase {
     Down,
     /// HELLO is sent until it is answered.
     Greeting { at: Instant, pause: Duration },
-    /// In session. A session that was resumed is verified by a ping before anything else is sent: the guest
-    /// may have been set back, and would then execute again what it had executed.
+    /// In session. It is verified by a ping before anything else is sent: a guest that was set back would execute
+    /// again what it had executed, and in a session that another host opened it would give answers to its requests.
     Ready { ping_at: Instant, verified: bool },
 }
 
@@ -77,7 +77,7 @@ pub(super) struct Machine {
     phase: Phase,
     new_nonce: Box<dyn FnMut() -> [u8; 16] + Send>,
     pub(super) nonce: [u8; 16],
-    /// `seq` of the HELLO with this nonce: an answer to an older one does not fit.
+    /// `seq` of the HELLO with this nonce, see [`hello_seq`].
     pub(super) hello_seq: u32,
     pub(super) peer: Option<Peer>,
     /// Counter of the last ping answered in this session.
@@ -100,7 +100,7 @@ impl Machine {
             phase: Phase::Down,
             new_nonce,
             nonce,
-            hello_seq: code::REQUEST_SEQ_FIRST,
+            hello_seq: hello_seq(&nonce),
             peer: None,
             ping_counter: 0,
             pinging: None,
@@ -252,13 +252,13 @@ impl Machine {
     /// The next HELLO opens a new session.
     pub(super) fn renew_nonce(&mut self) {
         self.nonce = (self.new_nonce)();
-        self.hello_seq = self.hello_seq.wrapping_add(1).max(code::REQUEST_SEQ_FIRST);
+        self.hello_seq = hello_seq(&self.nonce);
     }
 
     /// The answer to HELLO came: pings begin, the first at once.
-    pub(super) fn become_ready(&mut self, now: Instant, verified: bool) {
+    pub(super) fn become_ready(&mut self, now: Instant) {
         self.pinging = self.pinging.map(|_| now);
-        self.phase = Phase::Ready { ping_at: now, verified };
+        self.phase = Phase::Ready { ping_at: now, verified: false };
         self.output.notices.push(Notice::State);
     }
 
@@ -301,7 +301,10 @@ impl Machine {
             return;
         }
         *ping_at = now + peer.ping.clamp(PING_MIN, PING_MAX);
-        let counter = self.ping_counter.wrapping_add(1).max(1);
+        let counter = match self.ping_counter {
+            0 => first_counter(&self.nonce),
+            last => last.wrapping_add(1).max(1),
+        };
         let call = Call {
             code: code::PING,
             payload: payload_of(&PingRequest { counter }),
@@ -333,6 +336,22 @@ impl Machine {
             self.settle(now, settled);
         }
     }
+}
+
+/// `seq` of the HELLO with this nonce. It is as random as the nonce: the answer to another host's HELLO, which may still
+/// be on the line, is not taken for ours, nor is one to an older HELLO of our own.
+fn hello_seq(nonce: &[u8; 16]) -> u32 {
+    (word(nonce, 0) & SEQ_LAST).max(code::REQUEST_SEQ_FIRST)
+}
+
+/// Counter of the first ping after the HELLO with this nonce. In a session of another host a ping that is new would give
+/// away that there were others before; one that repeats theirs would not.
+fn first_counter(nonce: &[u8; 16]) -> u32 {
+    word(nonce, 1).max(1)
+}
+
+fn word(nonce: &[u8; 16], index: usize) -> u32 {
+    nonce.as_chunks::<4>().0.get(index).copied().map_or(0, u32::from_le_bytes)
 }
 
 /// The payload that `message` is. Those of this module are all far below the limit.

@@ -9,6 +9,7 @@ fn a_call_before_the_session_is_sent_once_there_is_one() {
     bench.machine.on_up(bench.now);
     let hello = bench.sent().remove(0);
     bench.answer_hello(&hello, BOOT);
+    bench.verify(0);
     let frames = bench.sent();
     let stat = frames.iter().find(|frame| frame.code == code::STAT).unwrap();
     bench.answer(stat, Status::NoEnt, &[]);
@@ -87,6 +88,7 @@ fn a_stale_session_is_replaced_and_what_was_sent_once_goes_on_in_the_new_one() {
     assert_eq!(codes(&hello), [code::HELLO]);
     bench.answer_hello(&hello[0], BOOT);
     assert!(matches!(twice.recv().unwrap(), Err(CallError::OutcomeUnknown(_))), "this one had no refusal");
+    bench.verify(0);
     let frames = bench.sent();
     let mkdir = frames.iter().find(|frame| frame.code == code::MKDIR).unwrap();
     bench.answer(mkdir, Status::Ok, &[]);

@@ -36,8 +36,12 @@ impl Bench {
         let mut nonce = 0;
         let new_nonce = move || {
             nonce += 1;
-            [nonce; 16]
+            small_nonce(nonce)
         };
+        Self::with_nonces(new_nonce)
+    }
+
+    fn with_nonces(new_nonce: impl FnMut() -> [u8; 16] + Send + 'static) -> Self {
         let machine = Machine::new(Box::new(new_nonce));
         Self { machine, now: Instant::now(), session: SessionId([0; 8]), notices: Vec::new() }
     }
@@ -75,6 +79,11 @@ impl Bench {
     fn answer_hello(&mut self, hello: &OwnedFrame, boot: [u8; 16]) {
         let nonce = HelloRequest::decode(&hello.payload).unwrap().nonce;
         self.session = SessionId([nonce[0] ^ boot[0]; 8]);
+        self.open(hello.seq, boot, self.session);
+    }
+
+    /// An answer to HELLO number `seq`.
+    fn open(&mut self, seq: u32, boot: [u8; 16], session: SessionId) {
         let mut verbs = [0; 16];
         let verbs = List::build([VerbGeneration { code: code::STAT, generation: 1 }], &mut verbs).unwrap();
         let reply = HelloReply {
@@ -84,20 +93,14 @@ impl Bench {
             lease_ms: 3000,
             ping_ms: 1000,
             boot_id: boot,
-            session: self.session,
+            session,
             event_cursor: 0,
             kernel: b"askr",
             version: b"0.1.0",
             verbs,
         };
         let payload = [&[0][..], &payload_of(&reply)].concat();
-        let frame = OwnedFrame {
-            kind: FrameType::Response,
-            seq: hello.seq,
-            code: code::HELLO,
-            session: None,
-            payload,
-        };
+        let frame = OwnedFrame { kind: FrameType::Response, seq, code: code::HELLO, session: None, payload };
         self.machine.on_frame(self.now, &frame);
     }
 
@@ -113,14 +116,19 @@ impl Bench {
         self.answer(request, Status::Ok, &payload_of(&pong));
     }
 
+    /// Answers the ping that a session begins with.
+    fn verify(&mut self, previous_counter: u32) {
+        let ping = self.sent();
+        assert_eq!(codes(&ping), [code::PING], "nothing else before the session is known to be ours");
+        self.answer_ping(&ping[0], previous_counter, 0);
+    }
+
     /// Answers the ping and the pull of asks that a new session begins with.
     fn answer_housekeeping(&mut self, previous_counter: u32) {
+        self.verify(previous_counter);
         for frame in self.sent() {
-            match frame.code {
-                code::PING => self.answer_ping(&frame, previous_counter, 0),
-                code::ASKS => self.answer(&frame, Status::Ok, &[0, 0]),
-                other => panic!("unexpected verb {other:#x}"),
-            }
+            assert_eq!(frame.code, code::ASKS);
+            self.answer(&frame, Status::Ok, &[0, 0]);
         }
     }
 
@@ -132,6 +140,13 @@ impl Bench {
         self.machine.submit(self.now, call);
         outcome
     }
+}
+
+/// A nonce with this number in the `seq` of its HELLO; its pings count from 1.
+fn small_nonce(number: u8) -> [u8; 16] {
+    let mut nonce = [0; 16];
+    nonce[0] = number;
+    nonce
 }
 
 fn codes(frames: &[OwnedFrame]) -> Vec<u16> {

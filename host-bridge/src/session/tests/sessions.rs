@@ -108,3 +108,49 @@ fn pings_carry_a_counter_that_the_next_answer_must_give_back() {
         assert!(bench.machine.is_ready());
     }
 }
+
+#[test]
+fn an_answer_to_the_hello_of_another_host_opens_nothing() {
+    let nonce = |word: u32| [&word.to_le_bytes()[..], &[7; 12]].concat().try_into().unwrap();
+    let mut seqs = Vec::new();
+    for word in [0x1234_5678, 0xffff_ffff, 0, 0x4000_0000] {
+        let mut bench = Bench::with_nonces(move || nonce(word));
+        bench.machine.on_up(bench.now);
+        let hello = bench.sent().remove(0);
+        seqs.push(hello.seq);
+        // What is left of a host that counts from 1, as we do in a session, or of one with another nonce.
+        for seq in [2, hello.seq ^ 2] {
+            bench.open(seq, BOOT, SessionId([0xee; 8]));
+            assert!(!bench.machine.is_ready());
+        }
+        bench.answer_hello(&hello, BOOT);
+        assert!(bench.machine.is_ready());
+    }
+    assert_eq!(seqs, [0x1234_5678, 0x3fff_ffff, 1, 1], "a request's number, as random as the nonce");
+}
+
+#[test]
+fn a_session_in_which_others_have_pinged_is_not_ours_and_gets_no_request() {
+    let mut bench = Bench::new();
+    let _waiting = bench.submit(true, None);
+    bench.machine.on_up(bench.now);
+    let hello = bench.sent().remove(0);
+    bench.open(hello.seq, BOOT, SessionId([0xee; 8]));
+    bench.verify(4711);
+    let again = bench.sent();
+    assert_eq!(codes(&again), [code::HELLO]);
+    assert_ne!(again[0].payload, hello.payload, "a new nonce");
+    bench.answer_hello(&again[0], BOOT);
+    bench.verify(0);
+    assert!(codes(&bench.sent()).contains(&code::MKDIR));
+}
+
+#[test]
+fn the_first_ping_of_a_session_is_as_random_as_its_nonce() {
+    let mut bench = Bench::with_nonces(|| [0x5c; 16]);
+    bench.machine.on_up(bench.now);
+    let hello = bench.sent().remove(0);
+    bench.answer_hello(&hello, BOOT);
+    let ping = bench.sent();
+    assert_eq!(PingRequest::decode(&ping[0].payload), Ok(PingRequest { counter: 0x5c5c_5c5c }));
+}
