@@ -5,8 +5,8 @@ mod common;
 use std::time::{Duration, Instant};
 
 use askr::Machine;
-use askr_wire::code;
 use askr_wire::message::{PingRequest, ReadRequest};
+use askr_wire::{FrameType, code};
 use common::PATIENCE;
 use common::peer::{Peer, bytes, counters};
 use common::shell::Askr;
@@ -38,6 +38,10 @@ struct Measured {
 fn clock_and_ticks(askr: &mut Askr) -> (f64, u64) {
     let shown = askr.run("cat /proc/uptime /proc/bus");
     (shown.split(' ').next().unwrap().parse().unwrap(), counters(&shown)["ticks"])
+}
+
+fn stalls(askr: &mut Askr) -> u64 {
+    counters(&askr.run("cat /proc/bus"))["link_stalls"]
 }
 
 fn measure(askr: &mut Askr, time: Duration) -> Measured {
@@ -73,7 +77,6 @@ fn a_peer_that_stops_reading_costs_nothing() {
     for _ in 0..REQUESTS {
         peer.send(code::READ, &read);
     }
-    let stalls = |askr: &mut Askr| counters(&askr.run("cat /proc/bus"))["link_stalls"];
     let until = Instant::now() + PATIENCE;
     while stalls(&mut askr) == 0 {
         assert!(Instant::now() < until, "the line never stood still");
@@ -101,4 +104,34 @@ fn a_peer_that_stops_reading_costs_nothing() {
     assert!(parked.median_echo <= median, "half of the keys took over {:?}", parked.median_echo);
     let ticks = before.ticks_per_second.min(after.ticks_per_second) * TICKS_PART;
     assert!(parked.ticks_per_second >= ticks, "{} ticks a second", parked.ticks_per_second);
+}
+
+#[test]
+fn a_peer_that_talks_and_never_reads_is_found_out_and_may_read_again() {
+    let mut askr = Askr::boot(&Machine::new());
+    let mut peer = Peer::connect_without_reading(askr.vm());
+    let read = bytes(&ReadRequest { offset: 0, len: u32::MAX, path: b"/bin/sh" });
+    for found in 1..=2 {
+        let until = Instant::now() + PATIENCE;
+        while stalls(&mut askr) < found {
+            assert!(Instant::now() < until, "{found}: a peer that talks holds the line for ever");
+            // Every good frame is a sign that it may read again, and must not put off the line's deadline.
+            for _ in 0..REQUESTS {
+                peer.send(code::READ, &read);
+            }
+        }
+    }
+    // It is attached by what it says. A program that asks has its own time, and is told the truth.
+    assert!(askr.run("cat /proc/bus").starts_with("attached true\r\n"));
+    assert_eq!(askr.run("ask -t 1 anybody"), "ask: nobody answered in time (ETIMEDOUT)\r\n");
+    assert!(askr.run("hello").starts_with("hello from pid "));
+
+    peer.begin_to_read();
+    peer.hello();
+    peer.ok(code::PING, &bytes(&PingRequest { counter: 4711 }));
+    askr.start("ask \"and now?\"");
+    let ask =
+        peer.expect("ask", |frame| frame.kind == FrameType::DecisionReq && frame.payload == b"and now?");
+    peer.answer(ask.frame.seq, "yes");
+    assert_eq!(askr.finish(), "answer: yes\r\ndecided by: agent\r\n");
 }

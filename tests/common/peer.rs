@@ -26,6 +26,9 @@ use super::PATIENCE;
 /// How often a session that is kept alive pings.
 const PING_EVERY: Duration = Duration::from_secs(1);
 
+/// Pause between two tries to connect.
+const CONNECT_PAUSE: Duration = Duration::from_millis(10);
+
 /// One connection to COM2. A thread of its own always reads, so that the guest's line never stands still.
 pub(crate) struct Peer {
     line: Arc<Mutex<Line>>,
@@ -78,7 +81,7 @@ impl Peer {
 
     /// Connects and reads nothing, so that the guest's line stands still as soon as the socket is full.
     pub(crate) fn connect_without_reading(vm: &Vm) -> Self {
-        let stream = vm.com2().unwrap();
+        let stream = com2(vm);
         let reader = stream.try_clone().unwrap();
         let (sender, incoming) = mpsc::channel();
         let line = Arc::new(Mutex::new(Line { stream, session: None, seq: code::REQUEST_SEQ_FIRST }));
@@ -171,6 +174,15 @@ impl Peer {
     /// Sends a request and returns its number.
     pub(crate) fn send(&self, code: u16, payload: &[u8]) -> u32 {
         self.line().request(code, payload)
+    }
+
+    /// The next number, and the bytes of a request with it that the caller may send or break. It is of this session, or
+    /// of a base peer.
+    pub(crate) fn make(&self, session: Option<SessionId>, code: u16, payload: &[u8]) -> (u32, Vec<u8>) {
+        let mut line = self.line();
+        let seq = line.seq;
+        line.seq += 1;
+        (seq, frame(FrameType::Request, seq, code, session, payload))
     }
 
     /// Sends a frame with this number.
@@ -296,12 +308,35 @@ impl Line {
     }
 
     fn frame(&mut self, kind: FrameType, seq: u32, code: u16, payload: &[u8]) {
-        let session = self.session.map(|id| SessionHead { id, ext: &[] });
-        let mut out = [0; FRAME_MAX];
-        let length = encode(&Frame { kind, seq, code, session, payload }, &mut out).unwrap();
         // A guest that has ended is reported by whoever waits for its answer.
-        let _ = self.stream.write_all(&out[..length]);
+        let _ = self.stream.write_all(&frame(kind, seq, code, self.session, payload));
     }
+}
+
+/// A connection to COM2, once QEMU has taken up those before it.
+pub(crate) fn com2(vm: &Vm) -> UnixStream {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match vm.com2() {
+            Ok(stream) => return stream,
+            Err(error) => assert!(Instant::now() < until, "{error}"),
+        }
+        thread::sleep(CONNECT_PAUSE);
+    }
+}
+
+/// The bytes of a frame, with its delimiters.
+pub(crate) fn frame(
+    kind: FrameType,
+    seq: u32,
+    code: u16,
+    session: Option<SessionId>,
+    payload: &[u8],
+) -> Vec<u8> {
+    let session = session.map(|id| SessionHead { id, ext: &[] });
+    let mut out = [0; FRAME_MAX];
+    let length = encode(&Frame { kind, seq, code, session, payload }, &mut out).unwrap();
+    out[..length].to_vec()
 }
 
 fn lock(line: &Mutex<Line>) -> MutexGuard<'_, Line> {
