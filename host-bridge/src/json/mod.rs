@@ -1,5 +1,5 @@
-//! The JSON contract of the hub: every name that appears in JSON is written in this folder and nowhere else.
-//! `docs/host.md` is the same for people.
+//! The JSON contract of the hub: every name that it reads or writes in JSON is written in this folder and nowhere
+//! else. `docs/host.md` is the same for people, and for clients such as the MCP server of `askr-bridge`.
 
 mod bytes;
 mod error;

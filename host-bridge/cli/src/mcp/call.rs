@@ -67,7 +67,7 @@ impl<'a> Call<'a> {
     }
 
     /// Does `work` until it is done, the client cancels it or the client is gone, and tells of its progress. A
-    /// panic ends this call and nothing else.
+    /// panic ends this call and nothing else, in a build where panics unwind.
     pub(super) async fn run<T>(&self, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
         let gone = async {
             self.server.gone.cancelled().await;

@@ -1,5 +1,6 @@
 //! From a start without a guest to the end, whatever comes and goes meanwhile.
 
+use std::io::{BufRead, BufReader, Write};
 use std::time::{Duration, Instant};
 
 use askr_wire::code::DECISION_GENERIC;
@@ -54,6 +55,30 @@ fn it_finds_a_guest_that_comes_later_and_outlives_it() {
     let read = client.call("fs_read", json!({ "path": "/proc/version" })).unwrap();
     assert_eq!((&read["content"], &read["boot"]), (&json!("Askr 0.1.0\n"), &json!("02".repeat(16))));
     assert!(client.is_running());
+}
+
+#[test]
+fn a_hub_that_breaks_off_leaves_no_doubt_what_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("agent.sock");
+    let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    // Takes a request on each connection, says this, and hangs up.
+    let says = ["", "", "{\"id\":1,\"ok\"", "nonsense\n", "{\"event\":{}}\n"];
+    let hub = std::thread::spawn(move || {
+        for says in says {
+            let (mut stream, _) = listener.accept().unwrap();
+            BufReader::new(&stream).read_line(&mut String::new()).unwrap();
+            stream.write_all(says.as_bytes()).unwrap();
+        }
+    });
+    let mut client = Client::start(&socket);
+    let answer = json!({ "ask": "01010101:1", "answer": "x" });
+    assert_eq!(client.code("fs_stat", json!({ "path": "/" })), "not_ready");
+    assert_eq!(client.code("ask_answer", answer.clone()), "outcome_unknown");
+    assert_eq!(client.code("ask_answer", answer), "outcome_unknown");
+    assert_eq!(client.code("fs_stat", json!({ "path": "/" })), "protocol");
+    assert_eq!(client.code("fs_stat", json!({ "path": "/" })), "protocol");
+    hub.join().unwrap();
 }
 
 #[test]
@@ -131,8 +156,10 @@ fn it_ends_with_its_client() {
     let mut client = Client::start(&bench.socket);
     client.begin_call("asks_wait", json!({ "wait_ms": 600_000 }));
     bench.until(json!({ "op": "status" }), |status| status["clients"] == 2);
+    let left = Instant::now();
     client.hang_up();
     assert!(client.wait_for_end().success());
+    assert!(left.elapsed() < Duration::from_secs(4), "calls have a second to end: {:?}", left.elapsed());
     bench.until(json!({ "op": "status" }), |status| status["clients"] == 1);
     let mut early = Client::silent(&bench.socket);
     early.hang_up();
@@ -141,7 +168,6 @@ fn it_ends_with_its_client() {
 
 #[test]
 fn it_ends_when_nobody_takes_what_it_says() {
-    use std::io::Write;
     use std::process::{Command, Stdio};
 
     let bench = Bench::new();
