@@ -5,7 +5,7 @@
 //! Nothing typed is dropped for want of a reader: when the queue of finished input is full, further bytes wait as they
 //! came in a backlog, and when that is full, [`LineDiscipline::room`] is 0 and the caller leaves the bytes where they
 //! are, which makes the sender wait. Ctrl-C is looked for when a byte enters the backlog, so it gets through as long
-//! as no more than [`READY_BYTES_MAX`] + [`BACKLOG_MAX`] bytes were typed before it and not read.
+//! as no more than [`BACKLOG_MAX`] bytes were typed before it and not read, whatever the mode is.
 //!
 //! A change of mode takes what was typed and not read along: lines become bytes with the line being typed at their
 //! end, and bytes are typed again, with their echo, line by line as somebody reads them. So a shell that reads in raw
@@ -31,8 +31,8 @@ pub const LINE_MAX: usize = 4095;
 pub const READY_BYTES_MAX: usize = 16 * 1024;
 /// Finished lines that wait to be read.
 pub const READY_LINES_MAX: usize = 256;
-/// Bytes that wait for room among those.
-pub const BACKLOG_MAX: usize = 16 * 1024;
+/// Bytes that wait for room among those. More than those are, because a change of mode may put them all here.
+pub const BACKLOG_MAX: usize = 2 * READY_BYTES_MAX;
 
 const INTERRUPT: u8 = 0x03;
 const END_OF_FILE: u8 = 0x04;
@@ -82,7 +82,7 @@ impl Default for LineDiscipline {
 }
 
 impl LineDiscipline {
-    /// An empty terminal in canonical mode; takes about 60 KiB.
+    /// An empty terminal in canonical mode; takes about 80 KiB.
     #[must_use]
     pub fn new() -> Self {
         Self {

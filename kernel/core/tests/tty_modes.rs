@@ -73,6 +73,11 @@ fn ctrl_c_for_a_program_that_is_being_started_reaches_it() {
     assert_eq!((session.events.last(), &session.shown[..]), (Some(&Event::Interrupt), &b"^C\r\n"[..]));
     assert_eq!(session.read(), None);
     assert_eq!(session.tty.pending(), b"c");
+    // Also if it comes later, after all that may wait to be read.
+    session.set(RAW).type_bytes(&[b'x'; READY_BYTES_MAX]).set(Modes::CANONICAL);
+    assert_eq!(session.tty.room(), BACKLOG_MAX - READY_BYTES_MAX - 1);
+    session.type_bytes(b"\x03");
+    assert_eq!((session.events.last(), session.tty.room()), (Some(&Event::Interrupt), BACKLOG_MAX));
 }
 
 #[test]
