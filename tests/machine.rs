@@ -125,11 +125,12 @@ fn every_boot_has_a_seed_of_its_own() -> Result<()> {
 fn a_disk_takes_what_is_written_unless_it_is_thrown_away() -> Result<()> {
     let folder = tempfile::tempdir().expect("temporary folder");
     let path = folder.path().join("disk.img");
-    for throwaway in [false, true] {
-        let mut guest = Machine::new().disk(Disk::open(&path, throwaway)?).start()?;
+    for (throwaway, model) in [(false, Model::Q35), (true, Model::Pc), (false, Model::Microvm)] {
+        let mut guest = Machine::new().model(model).disk(Disk::open(&path, throwaway)?).start()?;
         let disks = guest.vm().qmp("query-block", &json!({}))?;
         let disk =
             &disks.as_array().and_then(|all| all.iter().find(|one| one["device"] == "disk")).expect("it");
+        assert!(disk["qdev"].is_string(), "a device has it: {disk}");
         let inserted = &disk["inserted"];
         assert_eq!(inserted["ro"], false);
         // What is thrown away is an overlay of which the image is the unchanged ground.

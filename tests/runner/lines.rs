@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use super::support::{Runner, askr, await_that, complaints, file, finish, is_dead};
+use super::support::{Runner, SOON, askr, await_that, complaints, file, finish, is_dead, read_all};
 
 /// Status when there is none of the line.
 const NO_STATUS: Option<i32> = Some(125);
@@ -87,8 +87,7 @@ fn a_reader_that_pauses_at_the_end_loses_nothing() {
     command.args(["--with", &format!("{much}:/much"), "--run", "cat /much"]).stdout(Stdio::piped());
     let mut runner = Runner::start(&mut command);
     thread::sleep(PAUSE);
-    let mut output = Vec::new();
-    runner.0.stdout.take().expect("a pipe").read_to_end(&mut output).expect("output");
+    let output = read_all(runner.0.stdout.take().expect("a pipe")).recv_timeout(SOON).expect("output");
     assert_eq!(runner.wait().code(), Some(0));
     assert!(output == content, "{} bytes of {}", output.len(), content.len());
 }
@@ -99,8 +98,7 @@ fn input_is_empty() {
         Runner::start(askr().args(["--run", "cat; exit 4"]).stdin(Stdio::piped()).stdout(Stdio::piped()));
     // Fails if the runner is gone already.
     let _ = runner.0.stdin.take().expect("a pipe").write_all(b"not for the line\n");
-    let mut output = Vec::new();
-    runner.0.stdout.take().expect("a pipe").read_to_end(&mut output).expect("output");
+    let output = read_all(runner.0.stdout.take().expect("a pipe")).recv_timeout(SOON).expect("output");
     assert_eq!(runner.wait().code(), Some(4));
     assert_eq!(output, b"");
 }

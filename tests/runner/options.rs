@@ -8,7 +8,7 @@ use std::process::Stdio;
 use host_bridge::socket;
 use rustix::process::Signal;
 
-use super::support::{PROMPT, Runner, askr, complaints, file, finish, with_agent};
+use super::support::{PROMPT, Runner, SOON, askr, complaints, file, finish, with_agent};
 
 #[test]
 fn without_a_terminal_com1_is_stdin_and_stdout() {
@@ -24,6 +24,7 @@ fn without_a_terminal_com1_is_stdin_and_stdout() {
 
 /// Asks the hub for its status and gives the reply.
 fn hub_status(stream: &mut UnixStream) -> String {
+    stream.set_read_timeout(Some(SOON)).expect("timeout");
     stream.write_all(b"{\"op\":\"status\"}\n").expect("request");
     let mut reply = String::new();
     BufReader::new(stream).read_line(&mut reply).expect("reply");

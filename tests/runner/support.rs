@@ -32,7 +32,24 @@ pub(crate) fn with_agent() -> Command {
 
 /// Runs it to its end.
 pub(crate) fn finish(command: &mut Command) -> Finished {
-    command.output().expect("runner")
+    let mut runner = Runner::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
+    let stdout = read_all(runner.0.stdout.take().expect("a pipe"));
+    let stderr = read_all(runner.0.stderr.take().expect("a pipe"));
+    let status = runner.wait();
+    let rest = |stream: Receiver<Vec<u8>>| stream.recv_timeout(SOON).expect("the stream's end");
+    Finished { status, stdout: rest(stdout), stderr: rest(stderr) }
+}
+
+/// Reads a stream to its end, on a thread of its own.
+pub(crate) fn read_all(mut stream: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (sender, all) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).expect("a stream");
+        // Nobody listens after a deadline.
+        let _ = sender.send(bytes);
+    });
+    all
 }
 
 /// What it said on standard error.
