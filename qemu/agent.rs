@@ -11,7 +11,7 @@ use crate::args::AgentSocket;
 /// Most runs in one checkout that get an agent socket of their own.
 const SOCKETS_MAX: u32 = 16;
 /// A call that shows a newcomer that it works.
-const EXAMPLE: &str = "cargo run -p askr-bridge -- call fs.read path=/proc/version";
+const EXAMPLE: &str = "cargo run -p host-bridge -- call fs.read path=/proc/version";
 
 /// Starts the hub where the options say and, if `announced`, prints one line that tells how to reach it.
 pub(crate) fn start(vm: &Vm, wanted: &AgentSocket, announced: bool) -> Result<Option<Hub>, String> {
@@ -78,6 +78,6 @@ mod tests {
         let default = announcement(Path::new("/t/agent.sock"), true);
         assert!(default.contains("/t/agent.sock") && !default.contains("ASKR_SOCKET"), "{default}");
         let second = announcement(Path::new("/t/agent-2.sock"), false);
-        assert!(second.contains("ASKR_SOCKET='/t/agent-2.sock' cargo run -p askr-bridge"), "{second}");
+        assert!(second.contains("ASKR_SOCKET='/t/agent-2.sock' cargo run -p host-bridge"), "{second}");
     }
 }

@@ -47,7 +47,7 @@ fn refuse(errno: Errno) -> i32 {
     match errno {
         Errno::EAGAIN => eprintln!(
             "ai: no agent is attached to this machine; attach one from the host, for example with \
-             `cargo run -p askr-bridge -- call asks.wait`, and try again"
+             `cargo run -p host-bridge -- call asks.wait`, and try again"
         ),
         Errno::ETIMEDOUT => eprintln!("ai: nobody answered within {} seconds", TIMEOUT.as_secs()),
         other => eprintln!("ai: {} ({})", agent::explain(other), other.name()),
