@@ -7,10 +7,12 @@
 
 use crate::arch::boot;
 use crate::arch::clock::{self, Nanos, SECOND};
-use crate::drivers::serial::{COM1, Events, SerialLine};
+use crate::drivers::serial::{COM1, Events, LineErrors, SerialLine};
 use crate::process::{self, Pid};
 use crate::sched::{self, Task};
 use crate::sync::IrqMutex;
+use alloc::format;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use askr_abi::Errno;
@@ -93,9 +95,18 @@ pub(crate) fn write_emergency(line: &[u8]) {
     }
 }
 
-/// Waits until everything written has left, or until `deadline`: before the machine goes off.
-pub(crate) fn drain(deadline: Nanos) {
-    LINE.lock().flush_until(|| clock::now() >= deadline);
+/// Waits until the device has taken everything written, or takes nothing for as long as `patience`: before the machine
+/// goes off.
+pub(crate) fn drain(patience: Nanos) {
+    let mut port = LINE.lock();
+    let (mut unsent, mut progress) = (port.unsent(), clock::now());
+    while unsent > 0 && clock::now() - progress < patience {
+        port.start();
+        if port.unsent() < unsent {
+            progress = clock::now();
+        }
+        unsent = port.unsent();
+    }
 }
 
 /// Writes program output, waiting for room. Returns how much was taken: all, unless a signal came.
@@ -111,7 +122,7 @@ pub(crate) fn write(bytes: &[u8]) -> Result<usize, Errno> {
             if process::interrupted() {
                 break;
             }
-            wait_for(None, || LINE.lock().room() > OUTPUT_CHUNK);
+            wait_for(Some(clock::now() + SECOND), || LINE.lock().room() > OUTPUT_CHUNK);
         }
     }
     if done == 0 && !bytes.is_empty() { Err(Errno::EINTR) } else { Ok(done) }
@@ -187,9 +198,13 @@ pub(crate) fn set_foreground(group: Pid) {
     FOREGROUND.store(group, Ordering::Relaxed);
 }
 
-/// Bytes of kernel lines and echo that COM1 did not take.
-pub(crate) fn lost() -> u64 {
-    LOST.load(Ordering::Relaxed)
+/// `/proc/console`: what was lost on COM1. `lost`: bytes of kernel lines and echo that it did not take; `refused`: bytes typed
+/// beyond the longest line.
+pub(crate) fn report() -> String {
+    let LineErrors { overruns, damaged } = LINE.lock().errors();
+    let refused = with_terminal(|terminal| terminal.refused());
+    let lost = LOST.load(Ordering::Relaxed);
+    format!("lost {lost}\nrefused {refused}\nrx_overruns {overruns}\nrx_line_errors {damaged}\n")
 }
 
 /// `struct termios` of the terminal.

@@ -149,7 +149,9 @@ impl Areas {
         if !aligned || range.start > range.end || range.end > USER_END {
             return Err(Errno::EINVAL);
         }
-        if self.0.len() + 2 > AREAS_MAX {
+        let is_cut = |at: u64| self.0.get(self.first_after(at)).is_some_and(|area| area.range.start < at);
+        let cuts = usize::from(is_cut(range.start)) + usize::from(is_cut(range.end));
+        if self.0.len() + cuts > AREAS_MAX {
             return Err(Errno::ENOMEM);
         }
         for at in [range.start, range.end] {

@@ -9,8 +9,9 @@ unsafe extern "C" {
     fn trap_return();
 }
 
-/// Words on a fresh stack: six registers, the return address and one word that keeps the ABI's alignment.
-const START_WORDS: usize = 8;
+/// Words on a fresh stack: six registers and the return address. After them the stack pointer is the stack's top, which
+/// is 16-aligned as the ABI wants it before a call (SysV ABI, 3.2.2).
+const START_WORDS: usize = 7;
 
 /// Prepares `stack` so that switching to it calls `function(argument)`; returns the stack pointer to load.
 pub(crate) fn prepare(stack: &KernelStack, function: extern "C" fn(u64) -> !, argument: u64) -> u64 {
@@ -27,13 +28,13 @@ pub(crate) fn prepare(stack: &KernelStack, function: extern "C" fn(u64) -> !, ar
 /// Prepares `stack` so that switching to it returns to user mode with `frame`.
 pub(crate) fn prepare_user(stack: &KernelStack, frame: &super::trap::TrapFrame) -> u64 {
     let frame_at = stack.top() - size_of::<super::trap::TrapFrame>() as u64;
-    let mut words = [0_u64; 7];
+    let mut words = [0_u64; START_WORDS];
     words[6] = trap_return as *const () as u64;
-    let rsp = frame_at - 56;
+    let rsp = frame_at - (START_WORDS * 8) as u64;
     // SAFETY: the stack is fresh, mapped and larger than frame and words.
     unsafe {
         (frame_at as *mut super::trap::TrapFrame).write(*frame);
-        core::ptr::copy_nonoverlapping(words.as_ptr(), rsp as *mut u64, 7);
+        core::ptr::copy_nonoverlapping(words.as_ptr(), rsp as *mut u64, START_WORDS);
     }
     rsp
 }

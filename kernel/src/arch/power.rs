@@ -1,6 +1,6 @@
 //! Switching the machine off and restarting it.
 
-use super::clock::{self, Nanos, SECOND};
+use super::clock::{Nanos, SECOND};
 use crate::drivers::debugcon;
 use x86_64::instructions::port::Port;
 use x86_64::instructions::{hlt, interrupts};
@@ -23,11 +23,14 @@ const RESET: u8 = 0x06;
 const KEYBOARD_COMMAND: u16 = 0x64;
 const KEYBOARD_RESET: u8 = 0xfe;
 
+/// How long a host that waits for a status may take nothing of the output before the machine goes off all the same.
+const RUN_PATIENCE: Nanos = 600 * SECOND;
+
 /// Switches the machine off, with an exit status for a host that wants one; halts for good where nothing answers.
 pub(crate) fn off(status: u8) -> ! {
     // A host that waits for a status waits for all of the output too, and takes its time: it can end this machine.
-    let deadline = if debugcon::is_enabled() { Nanos::MAX } else { clock::now() + SECOND };
-    crate::console::drain(deadline);
+    let patience = if debugcon::is_enabled() { RUN_PATIENCE } else { SECOND };
+    crate::console::drain(patience);
     debugcon::write_status(status);
     // SAFETY: this is the end.
     unsafe {
@@ -46,7 +49,7 @@ pub(crate) fn fail() -> ! {
 
 /// Restarts the machine.
 pub(crate) fn restart() -> ! {
-    crate::console::drain(clock::now() + SECOND);
+    crate::console::drain(SECOND);
     // SAFETY: this is the end.
     unsafe {
         Port::<u8>::new(RESET_CONTROL).write(RESET);

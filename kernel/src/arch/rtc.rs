@@ -14,6 +14,7 @@ const STATUS_B: u8 = 0x0b;
 const UPDATE_IN_PROGRESS: u8 = 0x80;
 const BINARY: u8 = 0x04;
 const HOURS_24: u8 = 0x02;
+const AFTERNOON: u8 = 0x80;
 
 /// Seconds since 1970 in UTC, or `None` when there is no clock or it never settles.
 pub(crate) fn unix_seconds() -> Option<u64> {
@@ -35,15 +36,15 @@ fn read() -> Option<u64> {
         return None;
     }
     let status = register(STATUS_B);
-    let value = |index: u8| {
-        let raw = register(index);
-        u64::from(if status & BINARY != 0 { raw } else { (raw >> 4) * 10 + (raw & 15) })
+    let number = |raw: u8| u64::from(if status & BINARY != 0 { raw } else { (raw >> 4) * 10 + (raw & 15) });
+    let value = |index: u8| number(register(index));
+    let raw_hours = register(HOURS);
+    let hours = if status & HOURS_24 == 0 {
+        // The top bit says afternoon, whatever the digits are.
+        number(raw_hours & !AFTERNOON) % 12 + if raw_hours & AFTERNOON != 0 { 12 } else { 0 }
+    } else {
+        number(raw_hours)
     };
-    let mut hours = value(HOURS);
-    if status & HOURS_24 == 0 {
-        let afternoon = register(HOURS) & 0x80 != 0;
-        hours = (hours & 0x7f) % 12 + if afternoon { 12 } else { 0 };
-    }
     let (year, month, day) = (2000 + value(YEAR), value(MONTH), value(DAY));
     if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;

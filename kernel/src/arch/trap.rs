@@ -172,7 +172,6 @@ extern "C" fn trap_entry(frame: &mut TrapFrame) {
     if frame.is_user() {
         interrupts::enable();
         crate::process::before_user();
-        interrupts::disable();
     }
 }
 
@@ -181,7 +180,6 @@ extern "C" fn syscall_trap(frame: &mut TrapFrame) -> bool {
     interrupts::enable();
     crate::syscall::dispatch(frame);
     crate::process::before_user();
-    interrupts::disable();
     frame.sysret_safe()
 }
 

@@ -23,6 +23,9 @@ use spin::{Mutex, Once};
 
 /// Bytes that are taken from COM2 between two looks at what is to be sent.
 const CHUNK: usize = 512;
+/// Chunks in a row, without having caught up with the host, after which the bus takes a break, and how long that is.
+const BURST: u32 = 32;
+const BREAK: Nanos = SECOND / 100;
 /// The bus task looks around at least this often.
 const IDLE: Nanos = SECOND;
 
@@ -105,6 +108,7 @@ extern "C" fn bus_task(_: u64) -> ! {
     let mut frame = Box::new([0; FRAME_MAX]);
     let mut chunk = [0; CHUNK];
     let mut noted = port::errors();
+    let mut burst = 0;
     loop {
         let count = port::read(&mut chunk);
         for &byte in &chunk[..count] {
@@ -117,6 +121,12 @@ extern "C" fn bus_task(_: u64) -> ! {
         noted = note_line_errors(noted);
         end_waits();
         let next_look = transmit(&mut frame);
+        burst = if count == 0 { 0 } else { burst + 1 };
+        if burst == BURST {
+            // A host that sends without a pause does not get the whole machine: everybody else runs for a tick.
+            burst = 0;
+            sched::sleep_until(clock::now() + BREAK, || false);
+        }
         if count == 0 {
             let deadline = with_router(|router| router.next_deadline());
             let idle = clock::now() + IDLE;

@@ -23,7 +23,7 @@ type Make = fn() -> Result<Vec<u8>, Errno>;
 
 const FIXED: &[(&str, Make)] = &[
     ("bus", || Ok(bus::report().into_bytes())),
-    ("console", || Ok(format!("lost {}\n", console::lost()).into_bytes())),
+    ("console", || Ok(console::report().into_bytes())),
     ("meminfo", meminfo),
     ("mounts", mounts),
     ("uptime", uptime),

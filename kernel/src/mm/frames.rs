@@ -2,12 +2,15 @@
 //! touches, and the host backs, only what it uses), freed frames come back from a list threaded through them.
 
 use super::phys_to_virt;
+use askr_abi::Errno;
 use core::ops::Range;
 use spin::Mutex;
 
 /// Size of a page and of a frame in bytes.
 pub(crate) const PAGE: u64 = 4096;
 
+/// Frames that are kept for process 1 and for page tables: programs get ENOMEM before.
+const RESERVE: u64 = 128;
 /// Regions of the boot map that are kept; more are left unused.
 const REGIONS_MAX: usize = 64;
 /// End of the list of free frames: never a usable frame's address.
@@ -85,6 +88,14 @@ pub(super) unsafe fn free(frame: u64) {
     unsafe { (phys_to_virt(frame) as *mut u64).write(frames.free) };
     frames.free = frame;
     frames.free_frames += 1;
+}
+
+/// Refuses to go on when only the reserve is left.
+///
+/// # Errors
+/// ENOMEM.
+pub(crate) fn require_room() -> Result<(), Errno> {
+    if FRAMES.lock().free_frames > RESERVE { Ok(()) } else { Err(Errno::ENOMEM) }
 }
 
 /// What there is and what is free.

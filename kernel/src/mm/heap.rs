@@ -1,6 +1,7 @@
 //! The kernel heap: one contiguous piece of memory under `linked_list_allocator`.
 
 use super::{frames, phys_to_virt};
+use askr_abi::Errno;
 use core::alloc::{GlobalAlloc, Layout};
 use core::ptr::NonNull;
 use linked_list_allocator::Heap;
@@ -10,6 +11,9 @@ use spin::Mutex;
 const SHARE: u64 = 4;
 const SMALLEST: u64 = 4 << 20;
 const LARGEST: u64 = 256 << 20;
+/// This part of the heap is kept for what cannot be refused, and at least so many bytes.
+const RESERVE_SHARE: usize = 8;
+const RESERVE_LEAST: usize = 1 << 20;
 
 struct KernelHeap(Mutex<Heap>);
 
@@ -34,6 +38,16 @@ pub(crate) struct HeapUsage {
 pub(crate) fn usage() -> HeapUsage {
     let heap = HEAP.0.lock();
     HeapUsage { total: heap.size(), used: heap.used() }
+}
+
+/// Refuses to go on when only the reserve is left: called where a program asks for something that the kernel has to
+/// remember, so that the small allocations everywhere else find room.
+///
+/// # Errors
+/// ENOMEM.
+pub(crate) fn require_room() -> Result<(), Errno> {
+    let HeapUsage { total, used } = usage();
+    if total - used > (total / RESERVE_SHARE).max(RESERVE_LEAST) { Ok(()) } else { Err(Errno::ENOMEM) }
 }
 
 // Interrupt handlers never allocate, so the lock needs no masking.

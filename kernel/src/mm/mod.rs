@@ -9,7 +9,7 @@ mod stack;
 pub(crate) mod user;
 
 pub(crate) use frames::{PAGE, Usage, usage};
-pub(crate) use heap::usage as heap_usage;
+pub(crate) use heap::{require_room as require_heap_room, usage as heap_usage};
 pub(crate) use paging::{load_root, phys_to_virt};
 pub(crate) use space::{AddressSpace, STACK_TOP, USER_END};
 pub(crate) use stack::KernelStack;
@@ -22,6 +22,7 @@ use bootloader_api::info::MemoryRegionKind;
 pub(crate) fn init(info: &BootInfo) {
     let usable = info.memory_regions.iter().filter(|region| region.kind == MemoryRegionKind::Usable);
     frames::init(usable.map(|region| region.start..region.end));
-    paging::init(info.memory_regions.iter().map(|region| region.end).max().unwrap_or(0));
+    let usable = info.memory_regions.iter().filter(|region| region.kind == MemoryRegionKind::Usable);
+    paging::init(usable.map(|region| region.end).max().unwrap_or(0));
     heap::init();
 }

@@ -38,6 +38,8 @@ pub(crate) struct AddressSpace {
     heap_start: u64,
     heap_end: u64,
     resident: u64,
+    /// Whether it may use the last frames: without process 1 nobody could start anything.
+    essential: bool,
 }
 
 impl AddressSpace {
@@ -55,7 +57,8 @@ impl AddressSpace {
                 new[slot] = kernel[slot].clone();
             }
         }
-        let mut space = Self { root, areas: Areas::new(), heap_start: 0, heap_end: 0, resident: 0 };
+        let mut space =
+            Self { root, areas: Areas::new(), heap_start: 0, heap_end: 0, resident: 0, essential: false };
         space.areas.add(STACK_TOP - STACK_SIZE..STACK_TOP, Rights::READ_WRITE)?;
         Ok(space)
     }
@@ -63,6 +66,11 @@ impl AddressSpace {
     /// Physical address of the top table.
     pub(crate) const fn root(&self) -> u64 {
         self.root
+    }
+
+    /// Lets it use the last frames too.
+    pub(crate) fn make_essential(&mut self) {
+        self.essential = true;
     }
 
     /// Bytes in memory.
@@ -235,6 +243,9 @@ impl AddressSpace {
     }
 
     fn populate(&mut self, address: u64, rights: Rights) -> Result<u64, Errno> {
+        if !self.essential {
+            frames::require_room()?;
+        }
         let frame = frames::allocate().ok_or(Errno::ENOMEM)?;
         let page = Page::<Size4KiB>::containing_address(VirtAddr::new(address));
         let parents = Flags::PRESENT | Flags::WRITABLE | Flags::USER_ACCESSIBLE;

@@ -32,9 +32,7 @@ impl KernelStack {
         if let Some(bottom) = FREE.lock().pop() {
             return Ok(Self { bottom });
         }
-        if frames::usage().free < PAGES * 2 {
-            return Err(Errno::ENOMEM);
-        }
+        frames::require_room()?;
         let bottom = NEXT.fetch_add(SLOT, Ordering::Relaxed) + PAGE;
         let flags = Flags::PRESENT | Flags::WRITABLE | Flags::NO_EXECUTE | Flags::GLOBAL;
         for index in 0..PAGES {

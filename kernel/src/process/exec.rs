@@ -41,7 +41,7 @@ impl Image {
     ) -> Result<Self, Errno> {
         let (bytes, canonical) = fs::read_program(origin, cwd, path, PROGRAM_MAX)?;
         let plan = elf::plan(&bytes, PIE_BASE).map_err(|error| {
-            kprintln!("{}: {error}", alloc::string::String::from_utf8_lossy(&canonical));
+            kprintln!("{}: {error}", canonical.escape_ascii());
             error.errno()
         })?;
         let mut space = AddressSpace::new()?;
@@ -144,7 +144,8 @@ pub(crate) fn fork(frame: &TrapFrame) -> Result<Pid, Errno> {
 /// # Errors
 /// What loading it says.
 pub(crate) fn spawn_init(path: &[u8]) -> Result<(), Errno> {
-    let image = Image::load(Origin::Kernel, b"/", path, &[path.to_vec()], &[b"PATH=/bin".to_vec()])?;
+    let mut image = Image::load(Origin::Kernel, b"/", path, &[path.to_vec()], &[b"PATH=/bin".to_vec()])?;
+    image.space.make_essential();
     let pid = table::allocate_pid()?;
     let process = Process {
         pid,

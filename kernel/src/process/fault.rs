@@ -5,7 +5,6 @@ use crate::arch::cpu::Registers;
 use crate::arch::trap::TrapFrame;
 use crate::mm::{AddressSpace, user};
 use crate::{bus, kprintln, sched};
-use alloc::string::String;
 use askr_abi::Errno;
 use askr_abi::types::{SIGBUS, SIGFPE, SIGILL, SIGKILL, SIGSEGV, SIGTRAP};
 use askr_core::areas::Access;
@@ -70,8 +69,14 @@ const fn describe(vector: u64) -> &'static str {
 }
 
 fn die(process: &Process, signal: u32, frame: &TrapFrame, memory: Option<(u64, Access, &str)>) {
-    let name = String::from_utf8_lossy(&process.name()).into_owned();
-    kprintln!("{name}[{}] ended by signal {signal}: {}", process.pid(), describe(frame.vector));
+    // Escaped: a name is anybody's bytes, and this goes to the human's terminal.
+    let name = process.name();
+    kprintln!(
+        "{}[{}] ended by signal {signal}: {}",
+        name.escape_ascii(),
+        process.pid(),
+        describe(frame.vector)
+    );
     if let Some((address, access, why)) = memory {
         let verb = match access {
             Access::Read => "read of",

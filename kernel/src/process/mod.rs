@@ -24,6 +24,7 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 pub(crate) use signal::Signals;
 use spin::Mutex;
+use x86_64::instructions::interrupts;
 
 /// Number of a process.
 pub(crate) type Pid = u32;
@@ -165,18 +166,30 @@ impl Process {
 }
 
 /// Everything that happens between the kernel's work and user code: due timers, signals, the end of the process,
-/// other tasks. Interrupts are on. Does not return if the process ends. No caller holds a reference to the task.
+/// other tasks. Interrupts are on; they are off on return, so that nothing comes between the last look and the user's
+/// code. Does not return if the process ends. No caller holds a reference to the task.
 pub(crate) fn before_user() {
     loop {
         sched::run_timers();
         if signal::deliver() {
             exit::finish();
         }
+        interrupts::disable();
         if !sched::should_yield() {
             return;
         }
+        sched::yield_now(); // turns them on again
+    }
+}
+
+/// A named yield point in a system call that may take long: lets others run, and says whether to give up because of a
+/// signal. No lock is held.
+pub(crate) fn breathe() -> bool {
+    sched::run_timers();
+    if sched::should_yield() {
         sched::yield_now();
     }
+    interrupted()
 }
 
 impl Process {

@@ -46,7 +46,11 @@ impl Signals {
         self.ignored.load(Ordering::Relaxed) & bit(signal) != 0
     }
 
+    /// A signal that is ignored leaves no trace (POSIX.1-2017, 2.4.1).
     fn add(&self, signal: u32) {
+        if self.is_ignored(signal) && signal != SIGKILL {
+            return;
+        }
         self.pending.fetch_or(bit(signal), Ordering::Relaxed);
     }
 

@@ -1,7 +1,7 @@
 //! Files and directories.
 
 use super::Call;
-use crate::{fs, mm};
+use crate::{fs, mm, process};
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -12,6 +12,8 @@ use askr_vfs::{File, Kind, Metadata};
 
 /// Bytes that go through the kernel at once.
 const CHUNK: usize = 64 * 1024;
+/// The same when memory is short.
+const SMALL_CHUNK: usize = 512;
 /// Most bytes of one read or write, as on Linux (`man 2 read`).
 const COUNT_MAX: u64 = 0x7fff_f000;
 /// Most pieces of one `writev` (`UIO_MAXIOV`).
@@ -23,10 +25,10 @@ pub(super) fn read(call: &mut Call<'_>) -> Result<u64, Errno> {
     let file = descriptor(call, call.int(0))?;
     let regular = file.metadata()?.kind == Kind::File;
     let count = count.min(COUNT_MAX) as usize;
-    let mut chunk = vec![0; count.min(CHUNK)];
+    let mut chunk = transfer_buffer(count);
     let mut done = 0;
     while done < count || count == 0 {
-        let wanted = (count - done).min(CHUNK);
+        let wanted = (count - done).min(chunk.len());
         let at = buffer.checked_add(done as u64).ok_or(Errno::EFAULT)?;
         // Before anything is taken from a stream: a bad pointer must not lose it.
         let checked = call.process().with_space(|space| mm::user::check(space, at, wanted, Access::Write));
@@ -39,11 +41,18 @@ pub(super) fn read(call: &mut Call<'_>) -> Result<u64, Errno> {
         call.copy_out(at, &chunk[..got])?;
         done += got;
         // A stream gives what it has; a file is read until the end.
-        if !regular || got < wanted || wanted == 0 {
+        if !regular || got < wanted || wanted == 0 || process::breathe() {
             break;
         }
     }
     Ok(done as u64)
+}
+
+/// A buffer for moving `count` bytes, in pieces if need be: small ones when the kernel's heap is down to its reserve, since
+/// any number of programs may be waiting in the middle of a transfer.
+fn transfer_buffer(count: usize) -> Vec<u8> {
+    let most = if mm::require_heap_room().is_ok() { CHUNK } else { SMALL_CHUNK };
+    vec![0; count.min(most)]
 }
 
 /// `write(fd, buf, count)`
@@ -55,10 +64,10 @@ pub(super) fn write(call: &mut Call<'_>) -> Result<u64, Errno> {
 
 fn write_from(call: &Call<'_>, file: &File, buffer: u64, count: u64) -> Result<u64, Errno> {
     let count = count.min(COUNT_MAX) as usize;
-    let mut chunk = vec![0; count.min(CHUNK)];
+    let mut chunk = transfer_buffer(count);
     let mut done = 0;
     loop {
-        let wanted = (count - done).min(CHUNK);
+        let wanted = (count - done).min(chunk.len());
         let piece = &mut chunk[..wanted];
         let at = buffer.checked_add(done as u64).ok_or(Errno::EFAULT)?;
         match call.copy_in(at, piece).and_then(|()| file.write(piece)) {
@@ -66,7 +75,7 @@ fn write_from(call: &Call<'_>, file: &File, buffer: u64, count: u64) -> Result<u
             Err(_) if done > 0 => break,
             Err(errno) => return Err(errno),
         }
-        if done >= count || wanted == 0 {
+        if done >= count || wanted == 0 || process::breathe() {
             break;
         }
     }
@@ -81,11 +90,13 @@ pub(super) fn writev(call: &mut Call<'_>) -> Result<u64, Errno> {
         return Err(Errno::EINVAL);
     }
     let mut done = 0;
+    // All pieces together are one write, with the limit of one; an empty piece costs no more than its entry.
     for index in 0..pieces {
         let at = vector.checked_add(16 * index).ok_or(Errno::EFAULT)?;
         let (base, length) = call
             .process()
             .with_space(|space| Ok((mm::user::word(space, at)?, mm::user::word(space, at + 8)?)))?;
+        let length = length.min(COUNT_MAX - done);
         match write_from(call, &file, base, length) {
             Ok(count) => {
                 done += count;

@@ -12,7 +12,6 @@ use crate::arch::trap::TrapFrame;
 use crate::process::Process;
 use crate::sched::{self, Task};
 use crate::{kprintln, mm};
-use alloc::string::String;
 use alloc::sync::Arc;
 use askr_abi::{Errno, number as nr};
 
@@ -25,6 +24,11 @@ pub(crate) struct Call<'a> {
 }
 
 type Handler = fn(&mut Call<'_>) -> Result<u64, Errno>;
+
+/// Calls that make the kernel remember something for the program. They are refused (ENOMEM) when the kernel's heap is
+/// down to its reserve; what gives memory back, and all the rest, goes on.
+const NEEDS_ROOM: &[u64] =
+    &[nr::OPEN, nr::OPENAT, nr::FORK, nr::VFORK, nr::EXECVE, nr::MMAP, nr::MPROTECT, nr::AGENT_ASK];
 
 const TABLE: &[(u64, Handler)] = &[
     (nr::READ, file::read),
@@ -106,6 +110,7 @@ pub(crate) fn dispatch(frame: &mut TrapFrame) {
     let args = [frame.rdi, frame.rsi, frame.rdx, frame.r10, frame.r8, frame.r9];
     let mut call = Call { task: sched::current(), args, frame };
     let result = match BY_NUMBER.get(index(number)).copied().flatten() {
+        Some(_) if NEEDS_ROOM.contains(&number) && mm::require_heap_room().is_err() => Err(Errno::ENOMEM),
         Some(handler) => handler(&mut call),
         None => Err(unknown(&call, number)),
     };
@@ -117,8 +122,9 @@ pub(crate) fn dispatch(frame: &mut TrapFrame) {
 fn unknown(call: &Call<'_>, number: u64) -> Errno {
     let process = call.process();
     if process.first_unknown_call() {
-        let name = String::from_utf8_lossy(&process.name()).into_owned();
-        kprintln!("{name}[{}]: system call {number} does not exist here (ENOSYS)", process.pid());
+        let name = process.name();
+        let (name, pid) = (name.escape_ascii(), process.pid());
+        kprintln!("{name}[{pid}]: system call {number} does not exist here (ENOSYS)");
     }
     Errno::ENOSYS
 }

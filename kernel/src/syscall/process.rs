@@ -12,6 +12,8 @@ use askr_core::stack::STACK_IMAGE_MAX;
 
 /// Size of the kernel's signal set in bytes, which `rt_sig*` calls pass along.
 const SIGSET_SIZE: u64 = 8;
+/// Size of `struct rusage`.
+const RUSAGE_SIZE: usize = 144;
 /// Size of `struct kernel_sigaction`: handler, flags, restorer, mask.
 const SIGACTION_SIZE: usize = 32;
 
@@ -84,9 +86,11 @@ pub(super) fn wait4(call: &mut Call<'_>) -> Result<u64, Errno> {
         return Err(Errno::EINVAL);
     }
     let children = Children::from_argument(call.int(0), call.process().group());
-    if status_at != 0 {
-        // Before anything is reaped: a bad pointer must not lose a child's exit code.
-        call.process().with_space(|space| mm::user::check(space, status_at, 4, Access::Write))?;
+    // Before anything is reaped: a bad pointer must not lose a child's exit code.
+    for (address, length) in [(status_at, 4), (usage_at, RUSAGE_SIZE)] {
+        if address != 0 {
+            call.process().with_space(|space| mm::user::check(space, address, length, Access::Write))?;
+        }
     }
     let Some((pid, status)) = processes::wait(children, options & u64::from(WNOHANG) != 0)? else {
         return Ok(0);
@@ -95,7 +99,7 @@ pub(super) fn wait4(call: &mut Call<'_>) -> Result<u64, Errno> {
         call.copy_out(status_at, &status.wait_word().to_le_bytes())?;
     }
     if usage_at != 0 {
-        call.copy_out(usage_at, &[0; 144])?;
+        call.copy_out(usage_at, &[0; RUSAGE_SIZE])?;
     }
     Ok(u64::from(pid))
 }
