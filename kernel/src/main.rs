@@ -44,7 +44,10 @@ extern "C" fn kernel_main(info: &'static mut BootInfo) -> ! {
     arch::pic::init();
     random::init();
     sched::init().expect("memory for the scheduler");
-    kprintln!("{} {} on COM1, the agent's line is COM2", version::NAME, version::RELEASE);
+    if !drivers::debugcon::is_enabled() {
+        // A host that runs one line wants to hear of trouble only.
+        kprintln!("{} {} on COM1, the agent's line is COM2", version::NAME, version::RELEASE);
+    }
     if let Err(error) = com1 {
         kprintln!("COM1: {error}");
     }
