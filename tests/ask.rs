@@ -223,6 +223,7 @@ fn a_long_answer_comes_whole_and_is_cut_visibly_where_the_program_has_less_room(
 fn as_many_asks_as_the_table_holds_wait_at_once_and_the_next_fails() {
     let mut askr = GUEST.take();
     let mut peer = Peer::in_session(askr.vm());
+    peer.keep_alive();
     for _ in 0..64 {
         askr.run("ask many &");
     }
@@ -230,6 +231,10 @@ fn as_many_asks_as_the_table_holds_wait_at_once_and_the_next_fails() {
     assert_eq!(askr.run("ask one more"), "ask: no agent is attached (EAGAIN)\r\n");
     for &ask in asks.iter().rev() {
         assert_eq!(peer.answer(ask, "ok"), AnswerReply::Accepted);
+    }
+    // What is typed while they print would be shown in between.
+    for _ in 0..64 {
+        askr.expect("decided by: agent\r\n");
     }
     askr.run("wait");
     askr.start("ask again");
