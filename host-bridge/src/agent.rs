@@ -61,7 +61,7 @@ fn answer(question: &[u8]) -> Vec<u8> {
     }
     let line = format!(
         "SAY I am the built-in agent and have no language model, so I cannot act on \"{text}\". \
-         To answer it yourself or attach an agent, run on the host: askr-bridge call asks.wait"
+         To answer it yourself or attach an agent, run on the host: cargo run -p host-bridge -- call asks.wait"
     );
     line.into_bytes()
 }
@@ -75,7 +75,7 @@ mod tests {
         let line = String::from_utf8(answer(b"list\nmy \x1b[2Jfiles")).unwrap();
         assert!(line.starts_with("SAY "));
         assert!(line.contains("\"list my  [2Jfiles\""), "{line}");
-        assert!(line.contains("no language model") && line.contains("askr-bridge call asks.wait"));
+        assert!(line.contains("no language model") && line.contains("-- call asks.wait"));
         assert!(!line.chars().any(char::is_control));
     }
 

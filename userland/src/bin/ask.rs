@@ -1,4 +1,4 @@
-//! `ask [-t TIME] [-d DEFAULT] QUESTION...`: puts a question to the agent and prints the answer and who decided.
+//! `ask [-t SECONDS] [-d DEFAULT] QUESTION...`: puts a question to the agent and prints the answer and who decided.
 //!
 //! Exit codes: 0 answered (also by the default), 1 no answer, 2 wrong use, 124 nobody answered in time.
 #![no_std]
@@ -77,7 +77,7 @@ fn report(errno: Errno) -> i32 {
 }
 
 fn usage() -> i32 {
-    eprintln!("usage: ask [-t TIME] [-d DEFAULT] QUESTION...");
+    eprintln!("usage: ask [-t SECONDS] [-d DEFAULT] QUESTION...\nWaits 60 seconds for an answer unless -t says otherwise.");
     2
 }
 
