@@ -77,7 +77,9 @@ fn report(errno: Errno) -> i32 {
 }
 
 fn usage() -> i32 {
-    eprintln!("usage: ask [-t SECONDS] [-d DEFAULT] QUESTION...\nWaits 60 seconds for an answer unless -t says otherwise.");
+    eprintln!(
+        "usage: ask [-t SECONDS] [-d DEFAULT] QUESTION...\nWaits 60 seconds for an answer unless -t says otherwise."
+    );
     2
 }
 
