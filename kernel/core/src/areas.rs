@@ -93,6 +93,7 @@ impl Areas {
         if self.0.len() == AREAS_MAX {
             return Err(Errno::ENOMEM);
         }
+        self.0.try_reserve(1).map_err(|_| Errno::ENOMEM)?;
         self.0.insert(index, Area { range, rights });
         Ok(())
     }
@@ -138,6 +139,13 @@ impl Areas {
         (start >= within.start).then_some(start..end)
     }
 
+    /// How many areas there would be more after a cut at both ends of `range`, 0 to 2.
+    #[must_use]
+    pub fn cuts(&self, range: &Range<u64>) -> usize {
+        let is_cut = |at: u64| self.0.get(self.first_after(at)).is_some_and(|area| area.range.start < at);
+        usize::from(is_cut(range.start)) + usize::from(is_cut(range.end))
+    }
+
     /// Index of the first area that ends after `address`.
     fn first_after(&self, address: u64) -> usize {
         self.0.partition_point(|area| area.range.end <= address)
@@ -149,11 +157,11 @@ impl Areas {
         if !aligned || range.start > range.end || range.end > USER_END {
             return Err(Errno::EINVAL);
         }
-        let is_cut = |at: u64| self.0.get(self.first_after(at)).is_some_and(|area| area.range.start < at);
-        let cuts = usize::from(is_cut(range.start)) + usize::from(is_cut(range.end));
+        let cuts = self.cuts(range);
         if self.0.len() + cuts > AREAS_MAX {
             return Err(Errno::ENOMEM);
         }
+        self.0.try_reserve(cuts).map_err(|_| Errno::ENOMEM)?;
         for at in [range.start, range.end] {
             let index = self.first_after(at);
             if let Some(area) = self.0.get_mut(index).filter(|area| area.range.start < at) {

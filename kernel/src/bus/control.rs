@@ -1,7 +1,7 @@
 //! Requests of the agent, carried out with the functions that the system calls use.
 
-use crate::fs;
 use crate::process::{self, Facts};
+use crate::{fs, mm};
 use alloc::vec;
 use alloc::vec::Vec;
 use askr_abi::Errno;
@@ -27,6 +27,9 @@ const ROOT: &[u8] = b"/";
 /// # Errors
 /// The status to answer with.
 pub(super) fn execute(control: &Control<'_>) -> Result<Vec<u8>, Status> {
+    if matches!(control.request, Request::Write { .. } | Request::Mkdir { .. }) {
+        mm::require_heap_room().map_err(status)?;
+    }
     let mut body = vec![0; control.body_max];
     let length = match control.request {
         Request::Stat { path } => stat(path, &mut body),

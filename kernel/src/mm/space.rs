@@ -126,8 +126,11 @@ impl AddressSpace {
     /// Removes whatever lies in `range` and gives its memory back.
     ///
     /// # Errors
-    /// Those of [`Areas::remove`].
+    /// Those of [`Areas::remove`]; ENOMEM for a cut that the kernel has no room to remember.
     pub(crate) fn unmap(&mut self, range: &Range<u64>) -> Result<(), Errno> {
+        if self.areas.cuts(range) > 0 {
+            super::require_heap_room()?;
+        }
         self.areas.remove(range)?;
         self.release(range);
         Ok(())

@@ -63,6 +63,9 @@ pub(super) fn write(call: &mut Call<'_>) -> Result<u64, Errno> {
 }
 
 fn write_from(call: &Call<'_>, file: &File, buffer: u64, count: u64) -> Result<u64, Errno> {
+    if file.metadata()?.kind == Kind::File {
+        mm::require_heap_room()?; // the kernel keeps what is written
+    }
     let count = count.min(COUNT_MAX) as usize;
     let mut chunk = transfer_buffer(count);
     let mut done = 0;

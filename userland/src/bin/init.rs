@@ -32,8 +32,8 @@ const RUN_MAX: usize = 64 * 1024;
 const EXIT_NOT_RUN: u8 = 126;
 /// A shell that lives shorter than this did not work.
 const LIFE_MIN: Duration = Duration::from_secs(1);
-/// After so many shells in a row that did not work, no other is started.
-const FAILURES_MAX: u32 = 5;
+/// Longest pause before another try when shells do not work.
+const PAUSE_MAX: Duration = Duration::from_secs(30);
 /// Wait between two looks for children when there are none.
 const IDLE: Duration = Duration::from_secs(1);
 
@@ -46,7 +46,7 @@ fn main(_: Args) -> i32 {
         Err(errno) => eprintln!("init: {}: {errno}", Bytes(RUN)),
     }
     greet();
-    let mut failures = 0;
+    let mut failures = 0_u32;
     // Process 1 has no end: the machine is switched off with `poweroff`.
     loop {
         let started = now();
@@ -54,16 +54,27 @@ fn main(_: Args) -> i32 {
             Ok(shell) => reap_until(shell),
             Err(errno) => Err(errno),
         };
-        failures = if now().saturating_sub(started) < LIFE_MIN { failures + 1 } else { 0 };
+        failures = if now().saturating_sub(started) < LIFE_MIN { failures.saturating_add(1) } else { 0 };
         match status {
             Ok(status) => eprintln!("init: {} ended: {status}", Bytes(SHELL)),
             Err(errno) => eprintln!("init: {}: {errno}", Bytes(SHELL)),
         }
-        if failures >= FAILURES_MAX {
-            eprintln!("init: it ended {failures} times at once, so there is no shell; the machine stays up");
-            reap_forever();
+        // Memory may be short for a while: without a pause all tries would be over before it is free again.
+        let pause = pause_after(failures);
+        if !pause.is_zero() {
+            eprintln!("init: the next try is in {} s", pause.as_secs());
+            // If it fails, there is only less of a pause.
+            let _ = sys::nanosleep(pause);
         }
         println!("init: starting {} again", Bytes(SHELL));
+    }
+}
+
+/// None after a shell that worked, then twice as long each time, up to [`PAUSE_MAX`].
+fn pause_after(failures: u32) -> Duration {
+    match failures {
+        0 | 1 => Duration::ZERO,
+        _ => PAUSE_MAX.min(Duration::from_secs(1 << (failures - 2).min(5))),
     }
 }
 
