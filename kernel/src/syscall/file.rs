@@ -51,7 +51,8 @@ pub(super) fn read(call: &mut Call<'_>) -> Result<u64, Errno> {
 /// A buffer for moving `count` bytes, in pieces if need be: small ones when the kernel's heap is down to its reserve, since
 /// any number of programs may be waiting in the middle of a transfer.
 fn transfer_buffer(count: usize) -> Vec<u8> {
-    let most = if mm::require_heap_room().is_ok() { CHUNK } else { SMALL_CHUNK };
+    // The look at the heap is for transfers that it can make smaller: most are not.
+    let most = if count > SMALL_CHUNK && mm::require_heap_room().is_ok() { CHUNK } else { SMALL_CHUNK };
     vec![0; count.min(most)]
 }
 
