@@ -4,6 +4,7 @@
 # usage: fuzz/run.sh [SECONDS] [TARGET...]
 #   SECONDS  for each target; 10 if not given
 #   TARGET   which ones; all if none is given
+#   FUZZ_SEED  in the environment: a number from which the inputs are made; another one each time if not given
 #
 # No nightly toolchain and no cargo-fuzz: rustc's own coverage pass and the libFuzzer that libfuzzer-sys brings, which
 # takes a C++ compiler (Debian: g++). What is found new is kept in target/fuzz/corpus and used again; the committed
@@ -50,7 +51,7 @@ fuzz() {
     local target=$1 log=$work/$1.log corpus=$work/corpus/$1 crashes=$work/crashes/$1
     mkdir -p "$corpus" "$crashes"
     if "$work/$host/release/$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
-        -max_len=8192 -artifact_prefix="$crashes/" "$corpus" "fuzz/corpus/$target" >"$log" 2>&1; then
+        -seed="${FUZZ_SEED:-0}" -max_len=8192 -artifact_prefix="$crashes/" "$corpus" "fuzz/corpus/$target" >"$log" 2>&1; then
         awk -v target="$target" '
             /^stat::number_of_executed_units/ { runs = $2 }
             /^stat::average_exec_per_sec/ { speed = $2 }

@@ -65,7 +65,18 @@ impl Search {
             return None;
         };
         self.index = index;
-        let line = history.get(index)?;
-        Some((Unit::all(line).collect(), Unit::all(&line[..at]).count()))
+        let line: Vec<Unit> = Unit::all(history.get(index)?).collect();
+        let unit = unit_at(&line, at);
+        Some((line, unit))
     }
+}
+
+/// The unit of `line` in which byte `at` is. A part that begins with a stray byte may be found in the middle of a
+/// character, so the bytes before it are no measure: alone they are more units than in the line.
+fn unit_at(line: &[Unit], at: usize) -> usize {
+    let ends = line.iter().scan(0, |end, unit| {
+        *end += unit.byte_len();
+        Some(*end)
+    });
+    ends.take_while(|&end| end <= at).count()
 }

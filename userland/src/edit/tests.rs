@@ -171,6 +171,15 @@ fn the_history_is_searched() {
 }
 
 #[test]
+fn a_part_in_the_middle_of_a_character_is_found_there() {
+    let mut session = Session::new(24, 80, 0);
+    session.keys("ab日\r".as_bytes()).keys(b"\x12\xa5").check();
+    assert_eq!(session.line(), "ab|日");
+    session.keys(b"\x1b[D!").check();
+    assert_eq!(session.line(), "a!|b日");
+}
+
+#[test]
 fn ten_kilobytes_are_pasted_without_loss() {
     let text: String = ('a'..='z').cycle().take(10 * 1024).collect();
     let mut session = Session::new(24, 80, 0);
@@ -205,6 +214,17 @@ proptest! {
         }
         let expected: String = model.iter().collect();
         prop_assert_eq!((session.text(), session.editor.line.cursor()), (expected, cursor));
+    }
+
+    /// The cursor goes to the character in which the part begins, whatever bytes line and part are.
+    #[test]
+    fn any_bytes_are_searched_for(text in "[aé日\u{301}\u{1f600}]{1,20}", from in any::<prop::sample::Index>()) {
+        let mut session = Session::new(24, 80, 0);
+        session.keys(text.as_bytes()).keys(b"\r\x12").keys(&text.as_bytes()[from.index(text.len())..]);
+        let cursor = session.editor.line.cursor();
+        prop_assert!(cursor <= session.editor.line.units().len());
+        session.keys(b"\x1b[D\x1b[C!");
+        prop_assert_eq!(session.text().replacen('!', "", 1), text);
     }
 
     /// Bytes in any order neither break it nor get lost if they are text.
