@@ -24,8 +24,8 @@ const QUOTE_MAX: usize = BASE_PAYLOAD_MAX / 2;
 pub(crate) fn run(board: &Board, session: &Session) {
     // Since when each ask was unowned; `None` once it was answered.
     let mut seen: BTreeMap<AskId, Option<Instant>> = BTreeMap::new();
-    let mut wake = None;
-    while let Some(asks) = board.next_unowned(session, wake) {
+    let (mut changes, mut wake) = (None, None);
+    while let Some(asks) = board.next_unowned(session, &mut changes, wake) {
         let now = Instant::now();
         let natural: Vec<Ask> = asks.into_iter().filter(|ask| ask.code == DECISION_NATURAL).collect();
         seen.retain(|id, _| natural.iter().any(|ask| ask.id == *id));

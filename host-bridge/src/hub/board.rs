@@ -27,6 +27,8 @@ struct State {
     subscribers: Vec<Subscriber>,
     /// Asks that a waiting client was given: they are its to answer, even after it has hung up.
     given: BTreeSet<AskId>,
+    /// Counts what was changed, so that nobody waits for a change that has been.
+    changes: u64,
     stopped: bool,
 }
 
@@ -49,18 +51,20 @@ impl Board {
 
     /// Tells whom it concerns. Never waits: called on the session's thread.
     pub(super) fn notice(&self, notice: &Notice) {
+        let mut state = self.lock();
         match notice {
-            Notice::Ask(ask) => self.lock().hand_out(ask),
+            Notice::Ask(ask) => state.hand_out(ask),
             Notice::Event(event) => {
                 let line = json::event_pushed(event);
-                self.lock()
-                    .subscribers
-                    .iter()
-                    .filter(|one| one.events)
-                    .for_each(|one| one.client.push(&line));
+                state.subscribers.iter().filter(|one| one.events).for_each(|one| one.client.push(&line));
             }
             Notice::AsksGone | Notice::State => {}
         }
+        self.announce(&mut state);
+    }
+
+    fn announce(&self, state: &mut State) {
+        state.changes += 1;
         self.changed.notify_all();
     }
 
@@ -88,7 +92,7 @@ impl Board {
         }
         let deadline = Instant::now() + wait;
         state.waiters.push(Waiter { client: Arc::clone(client), id: id.clone(), deadline });
-        self.changed.notify_all();
+        self.announce(&mut state);
     }
 
     /// Pushes asks or events, or both, to this client from now on; pending asks at once.
@@ -112,7 +116,7 @@ impl Board {
         if asks {
             session.asks().iter().for_each(|ask| client.push(&json::ask_pushed(ask)));
         }
-        self.changed.notify_all();
+        self.announce(&mut state);
     }
 
     /// Forgets a client that is gone; its waits end with no asks.
@@ -123,7 +127,7 @@ impl Board {
             std::mem::take(&mut state.waiters).into_iter().partition(|waiter| waiter.client.id == client.id);
         state.waiters = stay;
         gone.iter().for_each(|waiter| waiter.end(boot));
-        self.changed.notify_all();
+        self.announce(&mut state);
     }
 
     /// Ends waits whose time is over, until [`Board::stop`].
@@ -147,21 +151,23 @@ impl Board {
         let mut state = self.lock();
         state.stopped = true;
         state.waiters.drain(..).for_each(|waiter| waiter.end(None));
-        self.changed.notify_all();
+        self.announce(&mut state);
     }
 
-    /// Waits for a change, or until `at`. Gives the asks that no client has and might still take: none while a
-    /// client waits or subscribes. `None` once stopped.
+    /// Waits until there are other changes than the `seen` ones, which it updates, or until `at`. Gives the asks that no
+    /// client has and might still take: none while a client waits or subscribes. `None` once stopped.
     #[cfg(feature = "agent")]
-    pub(crate) fn next_unowned(&self, session: &Session, at: Option<Instant>) -> Option<Vec<Ask>> {
-        let mut state = self.lock();
-        if state.stopped {
-            return None;
-        }
+    pub(crate) fn next_unowned(
+        &self,
+        session: &Session,
+        seen: &mut Option<u64>,
+        at: Option<Instant>,
+    ) -> Option<Vec<Ask>> {
         let pause = at.map_or(IDLE, |at| at.saturating_duration_since(Instant::now())).min(IDLE);
-        if !pause.is_zero() {
-            state = self.changed.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner).0;
-        }
+        let nothing_new = |state: &mut State| !state.stopped && *seen == Some(state.changes);
+        let waited = self.changed.wait_timeout_while(self.lock(), pause, nothing_new);
+        let state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        *seen = Some(state.changes);
         let has_clients = !state.waiters.is_empty() || state.subscribers.iter().any(|one| one.asks);
         let unowned = |ask: &Ask| !has_clients && !state.given.contains(&ask.id);
         (!state.stopped).then(|| session.asks().into_iter().filter(unowned).collect())
