@@ -6,9 +6,11 @@
 
 mod ask;
 mod errno;
+mod names;
 pub mod number;
 pub mod terminal;
 pub mod types;
 
 pub use ask::{AskArgs, Decider, INTENT_GENERIC, INTENT_NATURAL_LANGUAGE, QUESTION_MAX};
 pub use errno::Errno;
+pub use names::call_name;

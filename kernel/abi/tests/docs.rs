@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::mem::offset_of;
 use std::path::{Path, PathBuf};
 
-use askr_abi::{AskArgs, Decider, Errno};
+use askr_abi::{AskArgs, Decider, Errno, call_name};
 
 const PAGE: &str = include_str!("../../../docs/syscalls.md");
 const ARCHITECTURE: &str = include_str!("../../../docs/architecture.md");
@@ -87,6 +87,7 @@ fn every_call_has_its_section_and_every_section_its_call() {
             let call =
                 calls.remove(name).unwrap_or_else(|| panic!("{name} is not in number.rs, or twice here"));
             assert_eq!(number, call.number, "{name}");
+            assert_eq!(call_name(number), Some(name), "the name that a trace line would have");
             assert!(text.contains(&format!("`{}`", call.signature)), "{name} is `{}`", call.signature);
         }
     }

@@ -14,6 +14,7 @@ use askr_abi::Errno;
 use askr_agentbus::policy::Origin;
 use askr_core::elf::{self, LoadPlan};
 use askr_core::stack::{self, StackSpec};
+use askr_core::told::Told;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use spin::Mutex;
@@ -89,7 +90,7 @@ pub(crate) fn execute(
     let old = process.space.lock().replace(image.space);
     *process.name.lock() = image.name;
     process.files.lock().close_on_exec();
-    process.reported_unknown_call.store(false, Ordering::Relaxed);
+    *process.missing_calls.lock() = Told::new();
     process.fs_base.store(0, Ordering::Relaxed);
     // SAFETY: the process runs this itself; see the Sync implementation of Process.
     unsafe { *process.vector.get() = VectorState::new() };
@@ -129,7 +130,7 @@ pub(crate) fn fork(frame: &TrapFrame) -> Result<Pid, Errno> {
         signals: parent.signals.inherit(),
         ending: Mutex::new(None),
         zombie: Mutex::new(None),
-        reported_unknown_call: AtomicBool::new(parent.reported_unknown_call.load(Ordering::Relaxed)),
+        missing_calls: Mutex::new(*parent.missing_calls.lock()),
         announced: AtomicBool::new(false),
         started: clock::now(),
     };
@@ -162,7 +163,7 @@ pub(crate) fn spawn_init(path: &[u8]) -> Result<(), Errno> {
         signals: Signals::default(),
         ending: Mutex::new(None),
         zombie: Mutex::new(None),
-        reported_unknown_call: AtomicBool::new(false),
+        missing_calls: Mutex::new(Told::new()),
         announced: AtomicBool::new(false),
         started: clock::now(),
     };

@@ -20,6 +20,7 @@ use crate::sched;
 use alloc::vec::Vec;
 use askr_abi::Errno;
 use askr_agentbus::policy::Origin;
+use askr_core::told::Told;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 pub(crate) use signal::Signals;
@@ -51,8 +52,8 @@ pub(crate) struct Process {
     ending: Mutex<Option<ExitStatus>>,
     /// Set when it has ended and waits to be reaped.
     zombie: Mutex<Option<ExitStatus>>,
-    /// Whether a system call that does not exist was reported for this program already.
-    reported_unknown_call: AtomicBool,
+    /// Numbers of the system calls that its program missed.
+    missing_calls: Mutex<Told>,
     /// Whether the agent was told that it has started.
     announced: AtomicBool,
     started: Nanos,
@@ -145,9 +146,9 @@ impl Process {
         !self.announced.swap(true, Ordering::Relaxed)
     }
 
-    /// Whether this is the first unknown system call of its program.
-    pub(crate) fn first_unknown_call(&self) -> bool {
-        !self.reported_unknown_call.swap(true, Ordering::Relaxed)
+    /// Whether its program misses the system call `number` for the first time.
+    pub(crate) fn misses_call(&self, number: u64) -> bool {
+        self.missing_calls.lock().is_new(number)
     }
 
     /// Called by the scheduler before another task runs.

@@ -118,13 +118,14 @@ pub(crate) fn dispatch(frame: &mut TrapFrame) {
     call.frame.rax = result.unwrap_or_else(Errno::to_rax);
 }
 
-/// Traced once per program, so that its author learns which call is missing.
+/// Told once for each program and call, so that its author learns what is missing.
 fn unknown(call: &Call<'_>, number: u64) -> Errno {
     let process = call.process();
-    if process.first_unknown_call() {
+    if process.misses_call(number) {
         let name = process.name();
         let (name, pid) = (name.escape_ascii(), process.pid());
-        kprintln!("{name}[{pid}]: system call {number} does not exist here (ENOSYS)");
+        let call = askr_abi::call_name(number).unwrap_or("without a name");
+        kprintln!("{name}[{pid}]: system call {number} ({call}) does not exist here (ENOSYS)");
     }
     Errno::ENOSYS
 }
