@@ -49,7 +49,7 @@ impl World {
     fn run(&mut self, command: u8, first: &[u8], second: &[u8]) -> Result<()> {
         let target = self.locate(first, command == b'g' || command == b'c')?;
         match command {
-            b'c' if target.existing()?.metadata()?.kind == Kind::Directory => self.cwd = target.path,
+            b'c' if target.existing()?.kind() == Kind::Directory => self.cwd = target.path,
             b'm' => self.vfs.mkdir(&target, 0o755)?,
             b'l' => self.vfs.symlink(&self.locate(second, false)?, first)?,
             b'w' => self.write(first, second)?,

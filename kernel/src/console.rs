@@ -9,12 +9,11 @@ use crate::arch::boot;
 use crate::arch::clock::{self, Nanos, SECOND};
 use crate::drivers::serial::{COM1, Events, LineErrors, SerialLine};
 use crate::process::{self, Pid};
-use crate::sched::{self, Task};
+use crate::sched::{self, Task, WaitQueue};
 use crate::sync::IrqMutex;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 use askr_abi::Errno;
 use askr_abi::terminal::{TERMIOS_SIZE, Termios, Winsize};
 use askr_abi::types::SIGINT;
@@ -36,7 +35,7 @@ static LINE: IrqMutex<SerialLine> = IrqMutex::new(SerialLine::new(None));
 static TERMINAL: Mutex<Option<LineDiscipline>> = Mutex::new(None);
 static TERMINAL_TASK: Once<Arc<Task>> = Once::new();
 /// Tasks that wait for a line of input or for room to write.
-static WAITING: Mutex<Vec<Arc<Task>>> = Mutex::new(Vec::new());
+static WAITING: WaitQueue = WaitQueue::new();
 /// The send ring emptied since the terminal task last looked, and somebody may wait for that.
 static ROOM: AtomicBool = AtomicBool::new(false);
 static FOREGROUND: AtomicU32 = AtomicU32::new(process::INIT);
@@ -109,23 +108,29 @@ pub(crate) fn drain(patience: Nanos) {
     }
 }
 
-/// Writes program output, waiting for room. Returns how much was taken: all, unless a signal came.
+/// Those who wait for input or for room.
+pub(crate) fn waiting() -> &'static WaitQueue {
+    &WAITING
+}
+
+/// Whether [`write`] would take something.
+pub(crate) fn is_writable() -> bool {
+    LINE.lock().room() > OUTPUT_CHUNK
+}
+
+/// Writes program output, as much as there is room for.
 ///
 /// # Errors
-/// EINTR if a signal came before anything was taken.
+/// EAGAIN if there is no room.
 pub(crate) fn write(bytes: &[u8]) -> Result<usize, Errno> {
     let mut done = 0;
     while done < bytes.len() {
-        let taken = take_output(&bytes[done..]);
-        done += taken;
-        if taken == 0 {
-            if process::interrupted() {
-                break;
-            }
-            wait_for(Some(clock::now() + SECOND), || LINE.lock().room() > OUTPUT_CHUNK);
+        match take_output(&bytes[done..]) {
+            0 => break,
+            taken => done += taken,
         }
     }
-    if done == 0 && !bytes.is_empty() { Err(Errno::EINTR) } else { Ok(done) }
+    if done == 0 && !bytes.is_empty() { Err(Errno::EAGAIN) } else { Ok(done) }
 }
 
 /// Moves as much as fits into the send ring.
@@ -154,28 +159,25 @@ fn take_output(bytes: &[u8]) -> usize {
     taken
 }
 
-/// Reads what the terminal's modes give: a line or the part of it that fits, or bytes; waits for it as they say. 0 is
-/// the end of the file, or of the time.
+/// Until when somebody who reads from now on waits, by the terminal's modes; `None` is without end.
+pub(crate) fn patience() -> Option<Nanos> {
+    let patience = with_terminal(|terminal| terminal.patience());
+    patience.map(|tenths| clock::now() + u64::from(tenths) * TENTH)
+}
+
+/// Whether [`read`] would give something.
+pub(crate) fn is_readable() -> bool {
+    with_terminal(|terminal| terminal.is_ready())
+}
+
+/// Reads what the terminal's modes give: a line or the part of it that fits, or bytes. 0 is the end of the file.
 ///
 /// # Errors
-/// EINTR on a signal.
+/// EAGAIN if there is nothing yet.
 pub(crate) fn read(into: &mut [u8]) -> Result<usize, Errno> {
-    let patience = with_terminal(|terminal| terminal.patience());
-    let deadline = patience.map(|tenths| clock::now() + u64::from(tenths) * TENTH);
-    loop {
-        let count = with_terminal(|terminal| terminal.read(into));
-        take_up_backlog();
-        if let Some(count) = count {
-            return Ok(count);
-        }
-        if process::interrupted() {
-            return Err(Errno::EINTR);
-        }
-        if deadline.is_some_and(|deadline| clock::now() >= deadline) {
-            return Ok(0);
-        }
-        wait_for(deadline, || with_terminal(|terminal| terminal.is_ready()));
-    }
+    let count = with_terminal(|terminal| terminal.read(into));
+    take_up_backlog();
+    count.ok_or(Errno::EAGAIN)
 }
 
 /// Input that found no room, or nobody who wanted it, goes on, and the terminal task fetches more.
@@ -224,7 +226,7 @@ pub(crate) fn set_attributes(attributes: &[u8; TERMIOS_SIZE], discard: bool) {
     reaction.into_iter().for_each(react);
     take_up_backlog();
     // Whoever reads waits by other rules now.
-    wake_waiting();
+    WAITING.wake();
 }
 
 /// The size of the window, zeros if it is not known.
@@ -247,25 +249,6 @@ fn with_terminal<R>(use_it: impl FnOnce(&mut LineDiscipline) -> R) -> R {
     use_it(TERMINAL.lock().as_mut().expect("made before the first process"))
 }
 
-/// Parks until woken by the terminal task or until `deadline`, unless `ready` holds already: enlisting comes before the
-/// test.
-fn wait_for(deadline: Option<Nanos>, ready: impl FnOnce() -> bool) {
-    let me = sched::current();
-    WAITING.lock().push(me.clone());
-    if !ready() {
-        match deadline {
-            Some(deadline) => sched::park_until(deadline),
-            None => sched::park(),
-        }
-    }
-    WAITING.lock().retain(|task| !Arc::ptr_eq(task, &me));
-}
-
-fn wake_waiting() {
-    let waiting = core::mem::take(&mut *WAITING.lock());
-    waiting.iter().for_each(sched::unpark);
-}
-
 /// Sends what there is room for and counts the rest.
 fn send_or_lose(bytes: impl Iterator<Item = u8>) {
     let mut port = LINE.lock();
@@ -286,7 +269,7 @@ extern "C" fn terminal_task(_: u64) -> ! {
             react(with_terminal(|terminal| terminal.input(byte)));
         }
         if ROOM.swap(false, Ordering::Relaxed) {
-            wake_waiting();
+            WAITING.wake();
         }
         if count == 0 {
             sched::park();
@@ -300,7 +283,7 @@ fn react(reaction: Reaction) {
         AT_LINE_START.store(last == b'\n', Ordering::Relaxed);
     }
     match reaction.event {
-        Some(Event::Ready) => wake_waiting(),
+        Some(Event::Ready) => WAITING.wake(),
         Some(Event::Interrupt) => process::interrupt_foreground(foreground(), SIGINT),
         None => {}
     }

@@ -15,6 +15,8 @@ pub const STAT: u64 = 4;
 pub const FSTAT: u64 = 5;
 /// `lstat(path, buf)`
 pub const LSTAT: u64 = 6;
+/// `poll(fds, nfds, timeout)`
+pub const POLL: u64 = 7;
 /// `lseek(fd, offset, whence)`
 pub const LSEEK: u64 = 8;
 /// `mmap(addr, length, prot, flags, fd, offset)`
@@ -31,10 +33,22 @@ pub const RT_SIGACTION: u64 = 13;
 pub const RT_SIGPROCMASK: u64 = 14;
 /// `ioctl(fd, request, argument)`
 pub const IOCTL: u64 = 16;
+/// `pread64(fd, buf, count, offset)`
+pub const PREAD64: u64 = 17;
+/// `pwrite64(fd, buf, count, offset)`
+pub const PWRITE64: u64 = 18;
+/// `readv(fd, iov, iovcnt)`
+pub const READV: u64 = 19;
 /// `writev(fd, iov, iovcnt)`
 pub const WRITEV: u64 = 20;
+/// `pipe(pipefd)`
+pub const PIPE: u64 = 22;
 /// `sched_yield()`
 pub const SCHED_YIELD: u64 = 24;
+/// `dup(oldfd)`
+pub const DUP: u64 = 32;
+/// `dup2(oldfd, newfd)`
+pub const DUP2: u64 = 33;
 /// `nanosleep(request, remaining)`
 pub const NANOSLEEP: u64 = 35;
 /// `getpid()`
@@ -53,6 +67,8 @@ pub const WAIT4: u64 = 61;
 pub const KILL: u64 = 62;
 /// `uname(buf)`
 pub const UNAME: u64 = 63;
+/// `fcntl(fd, command, argument)`
+pub const FCNTL: u64 = 72;
 /// `getcwd(buf, size)`
 pub const GETCWD: u64 = 79;
 /// `chdir(path)`
@@ -89,6 +105,12 @@ pub const EXIT_GROUP: u64 = 231;
 pub const OPENAT: u64 = 257;
 /// `newfstatat(dirfd, path, buf, flags)`
 pub const NEWFSTATAT: u64 = 262;
+/// `ppoll(fds, nfds, timeout, sigmask, sigsetsize)`
+pub const PPOLL: u64 = 271;
+/// `dup3(oldfd, newfd, flags)`
+pub const DUP3: u64 = 292;
+/// `pipe2(pipefd, flags)`
+pub const PIPE2: u64 = 293;
 /// `getrandom(buf, len, flags)`
 pub const GETRANDOM: u64 = 318;
 

@@ -124,10 +124,16 @@ pub const O_RDWR: u32 = 2;
 pub const O_CREAT: u32 = 0o100;
 /// With `O_CREAT`: fail if it exists.
 pub const O_EXCL: u32 = 0o200;
+/// Do not make it the controlling terminal.
+pub const O_NOCTTY: u32 = 0o400;
 /// Cut to length 0.
 pub const O_TRUNC: u32 = 0o1000;
 /// Every write goes to the end.
 pub const O_APPEND: u32 = 0o2000;
+/// Reads and writes do not wait.
+pub const O_NONBLOCK: u32 = 0o4000;
+/// Large files are supported; the kernel sets it for every file opened by a path.
+pub const O_LARGEFILE: u32 = 0o100_000;
 /// Fail unless it is a directory.
 pub const O_DIRECTORY: u32 = 0o200_000;
 /// Do not follow a symbolic link at the end.
@@ -141,6 +147,38 @@ pub const AT_FDCWD: i32 = -100;
 pub const AT_SYMLINK_NOFOLLOW: u32 = 0x100;
 /// `newfstatat`: an empty path means `dirfd` itself.
 pub const AT_EMPTY_PATH: u32 = 0x1000;
+
+/// `fcntl`: duplicate to the lowest free descriptor that is not below the argument.
+pub const F_DUPFD: u32 = 0;
+/// `fcntl`: the descriptor's flags.
+pub const F_GETFD: u32 = 1;
+/// `fcntl`: set the descriptor's flags.
+pub const F_SETFD: u32 = 2;
+/// `fcntl`: the flags of the open file.
+pub const F_GETFL: u32 = 3;
+/// `fcntl`: set the flags of the open file.
+pub const F_SETFL: u32 = 4;
+/// `fcntl`: as [`F_DUPFD`], closed on `execve`.
+pub const F_DUPFD_CLOEXEC: u32 = 1030;
+/// Flag of a descriptor: closed on `execve`.
+pub const FD_CLOEXEC: u32 = 1;
+
+/// `poll`: there is something to read, or the end.
+pub const POLLIN: u16 = 0x001;
+/// `poll`: exceptional data; nothing here has any.
+pub const POLLPRI: u16 = 0x002;
+/// `poll`: there is room to write.
+pub const POLLOUT: u16 = 0x004;
+/// `poll`: nobody reads what is written.
+pub const POLLERR: u16 = 0x008;
+/// `poll`: the other end is closed.
+pub const POLLHUP: u16 = 0x010;
+/// `poll`: the descriptor is not open.
+pub const POLLNVAL: u16 = 0x020;
+/// `poll`: as [`POLLIN`].
+pub const POLLRDNORM: u16 = 0x040;
+/// `poll`: as [`POLLOUT`].
+pub const POLLWRNORM: u16 = 0x100;
 
 /// `lseek` from the start, from the position, from the end.
 pub const SEEK_SET: u32 = 0;
@@ -174,6 +212,8 @@ pub const SIGFPE: u32 = 8;
 pub const SIGKILL: u32 = 9;
 /// Invalid memory access.
 pub const SIGSEGV: u32 = 11;
+/// Write to a pipe that nobody reads.
+pub const SIGPIPE: u32 = 13;
 /// Request to end.
 pub const SIGTERM: u32 = 15;
 /// A child ended.

@@ -137,7 +137,7 @@ fn ps(start: u32, body: &mut [u8]) -> Result<usize, Errno> {
 
 /// Devices and directories are not read or written over the bus: a terminal would make the bus wait.
 fn regular(file: &File) -> Result<(), Errno> {
-    match file.metadata()?.kind {
+    match file.kind() {
         Kind::File => Ok(()),
         Kind::Directory => Err(Errno::EISDIR),
         _ => Err(Errno::EINVAL),

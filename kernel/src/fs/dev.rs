@@ -1,10 +1,14 @@
 //! `/dev`: console, tty, null, zero, random.
 
 use super::DEV_DEV;
+use super::stream::Stream;
+use crate::arch::clock::Nanos;
+use crate::sched::WaitQueue;
 use crate::{console, random};
 use alloc::sync::Arc;
 use alloc::vec;
 use askr_abi::Errno;
+use askr_abi::types::{POLLIN, POLLOUT, POLLRDNORM, POLLWRNORM};
 use askr_vfs::{File, FixedDir, Kind, Metadata, Vnode};
 use core::any::Any;
 
@@ -37,9 +41,13 @@ fn device(ino: u64, major: u64, minor: u64) -> Metadata {
 }
 
 /// COM1 as a terminal.
-struct Console;
+pub(super) struct Console;
 
 impl Vnode for Console {
+    fn kind(&self) -> Kind {
+        Kind::CharDevice
+    }
+
     fn metadata(&self) -> Result<Metadata, Errno> {
         Ok(device(2, 5, 1))
     }
@@ -53,10 +61,29 @@ impl Vnode for Console {
     }
 }
 
+impl Stream for Console {
+    fn queue(&self) -> &WaitQueue {
+        console::waiting()
+    }
+
+    fn readiness(&self) -> u16 {
+        let input = if console::is_readable() { POLLIN | POLLRDNORM } else { 0 };
+        input | if console::is_writable() { POLLOUT | POLLWRNORM } else { 0 }
+    }
+
+    fn patience(&self) -> Option<Nanos> {
+        console::patience()
+    }
+}
+
 /// Takes everything and gives nothing.
 struct Null;
 
 impl Vnode for Null {
+    fn kind(&self) -> Kind {
+        Kind::CharDevice
+    }
+
     fn metadata(&self) -> Result<Metadata, Errno> {
         Ok(device(3, 1, 3))
     }
@@ -74,6 +101,10 @@ impl Vnode for Null {
 struct Zero;
 
 impl Vnode for Zero {
+    fn kind(&self) -> Kind {
+        Kind::CharDevice
+    }
+
     fn metadata(&self) -> Result<Metadata, Errno> {
         Ok(device(4, 1, 5))
     }
@@ -92,6 +123,10 @@ impl Vnode for Zero {
 struct Random;
 
 impl Vnode for Random {
+    fn kind(&self) -> Kind {
+        Kind::CharDevice
+    }
+
     fn metadata(&self) -> Result<Metadata, Errno> {
         Ok(device(5, 1, 9))
     }

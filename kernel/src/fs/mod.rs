@@ -3,9 +3,13 @@
 
 mod dev;
 pub(crate) mod initrd;
+mod pipe;
 mod proc;
+mod stream;
 
 pub(crate) use dev::is_terminal;
+pub(crate) use pipe::pipe;
+pub(crate) use stream::{read_waiting, readiness, stream, write_waiting};
 
 use crate::arch::clock::{self, SECOND};
 use crate::{kprintln, mm, policy};
@@ -21,6 +25,7 @@ use spin::Once;
 const DEV_ROOT: u64 = 1;
 const DEV_DEV: u64 = 2;
 const DEV_PROC: u64 = 3;
+const DEV_PIPE: u64 = 4;
 /// Part of memory that files in memory may take.
 const RAMFS_SHARE: u64 = 8;
 
@@ -106,7 +111,7 @@ pub(crate) fn metadata(cwd: &[u8], path: &[u8], follow: bool) -> Result<Metadata
 /// Those of `chdir(2)`.
 pub(crate) fn directory(cwd: &[u8], path: &[u8]) -> Result<Vec<u8>, Errno> {
     let target = vfs().locate(cwd, path, true)?;
-    match target.existing()?.metadata()?.kind {
+    match target.existing()?.kind() {
         Kind::Directory => Ok(target.path),
         _ => Err(Errno::ENOTDIR),
     }
@@ -129,7 +134,7 @@ pub(crate) fn make_directory(origin: Origin, cwd: &[u8], path: &[u8], mode: u32)
 pub(crate) fn remove(origin: Origin, cwd: &[u8], path: &[u8]) -> Result<(), Errno> {
     let target = vfs().locate(cwd, path, false)?;
     policy::check(origin, Action::Remove(&target.path))?;
-    match target.existing()?.metadata()?.kind {
+    match target.existing()?.kind() {
         Kind::Directory => vfs().rmdir(&target),
         _ => vfs().unlink(&target),
     }

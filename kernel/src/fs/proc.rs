@@ -39,6 +39,10 @@ pub(super) fn root() -> Arc<dyn Vnode> {
 struct Root;
 
 impl Vnode for Root {
+    fn kind(&self) -> Kind {
+        Kind::Directory
+    }
+
     fn metadata(&self) -> Result<Metadata, Errno> {
         Ok(Metadata::bare(Kind::Directory, 0o555, DEV_PROC, INO_ROOT))
     }
@@ -93,6 +97,10 @@ fn parse_pid(name: &[u8]) -> Option<Pid> {
 struct SelfLink;
 
 impl Vnode for SelfLink {
+    fn kind(&self) -> Kind {
+        Kind::Symlink
+    }
+
     fn metadata(&self) -> Result<Metadata, Errno> {
         Ok(Metadata::bare(Kind::Symlink, 0o777, DEV_PROC, INO_SELF))
     }

@@ -89,13 +89,13 @@ pub(crate) fn execute(
     process.root.store(image.space.root(), Ordering::Relaxed);
     let old = process.space.lock().replace(image.space);
     *process.name.lock() = image.name;
-    process.files.lock().close_on_exec();
+    let closed = process.files.lock().take_close_on_exec();
     *process.missing_calls.lock() = Told::new();
     process.fs_base.store(0, Ordering::Relaxed);
     // SAFETY: the process runs this itself; see the Sync implementation of Process.
     unsafe { *process.vector.get() = VectorState::new() };
     process.enter_processor();
-    drop(old);
+    drop((old, closed));
     bus::process_started(process);
     *frame = TrapFrame::user(image.entry, image.rsp);
     Ok(())

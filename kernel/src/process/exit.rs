@@ -40,7 +40,8 @@ pub(super) fn finish() -> ! {
         let process = task.process().expect("only processes end");
         let status = (*process.ending.lock()).expect("decided before");
         assert!(process.pid() != INIT, "init ended ({status:?}): nobody is left to start a shell");
-        process.files().lock().close_all();
+        let files = process.files().lock().take_all();
+        drop(files);
         drop(process.space.lock().take());
         for orphan in table::select(|other| other.parent() == process.pid()) {
             if let Some(orphan) = orphan.process() {

@@ -17,6 +17,9 @@ struct Descriptor {
 }
 
 /// The table of descriptors. `fork` copies it; the open files behind it are shared.
+///
+/// What is taken out of it is returned: closing a file may wait for its medium, so the caller drops it after letting go
+/// of the table.
 #[derive(Clone)]
 pub(crate) struct Files(Vec<Option<Descriptor>>);
 
@@ -36,9 +39,42 @@ impl Files {
     /// # Errors
     /// EBADF.
     pub(crate) fn get(&self, fd: i32) -> Result<Arc<File>, Errno> {
-        let index = usize::try_from(fd).map_err(|_| Errno::EBADF)?;
-        let descriptor = self.0.get(index).and_then(Option::as_ref).ok_or(Errno::EBADF)?;
-        Ok(descriptor.file.clone())
+        self.descriptor(fd).map(|descriptor| descriptor.file.clone())
+    }
+
+    /// Whether `count` more descriptors may be had. To be asked before something is opened that leaves traces.
+    ///
+    /// # Errors
+    /// EMFILE.
+    pub(crate) fn require_room(&self, count: usize) -> Result<(), Errno> {
+        let used = self.0.iter().flatten().count();
+        if used + count > DESCRIPTORS_MAX { Err(Errno::EMFILE) } else { Ok(()) }
+    }
+
+    /// Whether a descriptor may have this number.
+    pub(crate) fn may_have(&self, number: usize) -> bool {
+        number < DESCRIPTORS_MAX
+    }
+
+    /// Whether a call may name this many descriptors at once (`poll(2)`).
+    pub(crate) fn may_poll(&self, count: usize) -> bool {
+        count <= DESCRIPTORS_MAX
+    }
+
+    /// Gives `file` the lowest free descriptor that is not below `from`.
+    ///
+    /// # Errors
+    /// EMFILE.
+    pub(crate) fn add_from(
+        &mut self,
+        from: usize,
+        file: Arc<File>,
+        close_on_exec: bool,
+    ) -> Result<i32, Errno> {
+        let free = |index: &usize| self.0.get(*index).is_none_or(Option::is_none);
+        let index = (from..DESCRIPTORS_MAX).find(free).ok_or(Errno::EMFILE)?;
+        self.put(index, Descriptor { file, close_on_exec });
+        i32::try_from(index).map_err(|_| Errno::EMFILE)
     }
 
     /// Gives `file` the lowest free descriptor.
@@ -46,20 +82,46 @@ impl Files {
     /// # Errors
     /// EMFILE.
     pub(crate) fn add(&mut self, file: File, close_on_exec: bool) -> Result<i32, Errno> {
-        let descriptor = Some(Descriptor { file: Arc::new(file), close_on_exec });
-        let index = self.0.iter().position(Option::is_none).unwrap_or(self.0.len());
-        if index >= DESCRIPTORS_MAX {
-            return Err(Errno::EMFILE);
-        }
-        if index == self.0.len() {
-            self.0.push(descriptor);
-        } else {
-            self.0[index] = descriptor;
-        }
-        i32::try_from(index).map_err(|_| Errno::EMFILE)
+        self.add_from(0, Arc::new(file), close_on_exec)
     }
 
-    /// Closes `fd`; the caller drops what it gets after letting go of the table.
+    /// Makes `new` a descriptor of the file behind `old`, which is another number, and returns the file that `new`
+    /// was before.
+    ///
+    /// # Errors
+    /// EBADF, also for a number that no descriptor can have.
+    pub(crate) fn replace(
+        &mut self,
+        old: i32,
+        new: i32,
+        close_on_exec: bool,
+    ) -> Result<Option<Arc<File>>, Errno> {
+        let file = self.get(old)?;
+        let index = usize::try_from(new).ok().filter(|&index| index < DESCRIPTORS_MAX);
+        let index = index.ok_or(Errno::EBADF)?;
+        Ok(self.put(index, Descriptor { file, close_on_exec }))
+    }
+
+    /// Whether `execve` closes `fd`.
+    ///
+    /// # Errors
+    /// EBADF.
+    pub(crate) fn closes_on_exec(&self, fd: i32) -> Result<bool, Errno> {
+        self.descriptor(fd).map(|descriptor| descriptor.close_on_exec)
+    }
+
+    /// Sets whether `execve` closes `fd`.
+    ///
+    /// # Errors
+    /// EBADF.
+    pub(crate) fn set_close_on_exec(&mut self, fd: i32, close: bool) -> Result<(), Errno> {
+        let index = usize::try_from(fd).map_err(|_| Errno::EBADF)?;
+        let descriptor = self.0.get_mut(index).and_then(Option::as_mut).ok_or(Errno::EBADF)?;
+        descriptor.close_on_exec = close;
+        Ok(())
+    }
+
+    /// Takes `fd` out.
     ///
     /// # Errors
     /// EBADF.
@@ -69,17 +131,28 @@ impl Files {
         Ok(file)
     }
 
-    /// Closes what `execve` closes.
-    pub(super) fn close_on_exec(&mut self) {
-        for slot in &mut self.0 {
-            if slot.as_ref().is_some_and(|descriptor| descriptor.close_on_exec) {
-                *slot = None;
-            }
-        }
+    /// Takes out what `execve` closes.
+    #[must_use]
+    pub(super) fn take_close_on_exec(&mut self) -> Vec<Arc<File>> {
+        let closing = |slot: &mut Option<Descriptor>| slot.take_if(|descriptor| descriptor.close_on_exec);
+        self.0.iter_mut().filter_map(closing).map(|descriptor| descriptor.file).collect()
     }
 
-    /// Closes everything.
-    pub(super) fn close_all(&mut self) {
-        self.0 = Vec::new();
+    /// Takes out everything.
+    #[must_use]
+    pub(super) fn take_all(&mut self) -> Self {
+        Self(core::mem::take(&mut self.0))
+    }
+
+    fn descriptor(&self, fd: i32) -> Result<&Descriptor, Errno> {
+        let index = usize::try_from(fd).map_err(|_| Errno::EBADF)?;
+        self.0.get(index).and_then(Option::as_ref).ok_or(Errno::EBADF)
+    }
+
+    fn put(&mut self, index: usize, descriptor: Descriptor) -> Option<Arc<File>> {
+        if index >= self.0.len() {
+            self.0.resize(index + 1, None);
+        }
+        self.0[index].replace(descriptor).map(|before| before.file)
     }
 }

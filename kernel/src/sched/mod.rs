@@ -4,9 +4,11 @@
 
 mod task;
 mod timer;
+mod wait_queue;
 
 pub(crate) use task::Task;
 pub(crate) use timer::{park_until, sleep_until};
+pub(crate) use wait_queue::{Enlisted, WaitQueue, park_for};
 
 use crate::arch::{context, trap};
 use crate::mm::KernelStack;

@@ -1,7 +1,7 @@
 //! Files and directories.
 
 use super::Call;
-use crate::{fs, mm, process};
+use crate::{fs, mm};
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -10,110 +10,8 @@ use askr_abi::types::{AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW, O_CLOEXEC, S
 use askr_core::areas::Access;
 use askr_vfs::{File, Kind, Metadata};
 
-/// Bytes that go through the kernel at once.
-const CHUNK: usize = 64 * 1024;
-/// The same when memory is short.
-const SMALL_CHUNK: usize = 512;
-/// Most bytes of one read or write, as on Linux (`man 2 read`).
-const COUNT_MAX: u64 = 0x7fff_f000;
-/// Most pieces of one `writev` (`UIO_MAXIOV`).
-const IOV_MAX: u64 = 1024;
-
-/// `read(fd, buf, count)`
-pub(super) fn read(call: &mut Call<'_>) -> Result<u64, Errno> {
-    let [_, buffer, count, ..] = call.args;
-    let file = descriptor(call, call.int(0))?;
-    let regular = file.metadata()?.kind == Kind::File;
-    let count = count.min(COUNT_MAX) as usize;
-    let mut chunk = transfer_buffer(count);
-    let mut done = 0;
-    while done < count || count == 0 {
-        let wanted = (count - done).min(chunk.len());
-        let at = buffer.checked_add(done as u64).ok_or(Errno::EFAULT)?;
-        // Before anything is taken from a stream: a bad pointer must not lose it.
-        let checked = call.process().with_space(|space| mm::user::check(space, at, wanted, Access::Write));
-        let got = checked.and_then(|()| file.read(&mut chunk[..wanted]));
-        let got = match got {
-            Ok(got) => got,
-            Err(_) if done > 0 => break,
-            Err(errno) => return Err(errno),
-        };
-        call.copy_out(at, &chunk[..got])?;
-        done += got;
-        // A stream gives what it has; a file is read until the end.
-        if !regular || got < wanted || wanted == 0 || process::breathe() {
-            break;
-        }
-    }
-    Ok(done as u64)
-}
-
-/// A buffer for moving `count` bytes, in pieces if need be: small ones when the kernel's heap is down to its reserve, since
-/// any number of programs may be waiting in the middle of a transfer.
-fn transfer_buffer(count: usize) -> Vec<u8> {
-    // The look at the heap is for transfers that it can make smaller: most are not.
-    let most = if count > SMALL_CHUNK && mm::require_heap_room().is_ok() { CHUNK } else { SMALL_CHUNK };
-    vec![0; count.min(most)]
-}
-
-/// `write(fd, buf, count)`
-pub(super) fn write(call: &mut Call<'_>) -> Result<u64, Errno> {
-    let [_, buffer, count, ..] = call.args;
-    let file = descriptor(call, call.int(0))?;
-    write_from(call, &file, buffer, count)
-}
-
-fn write_from(call: &Call<'_>, file: &File, buffer: u64, count: u64) -> Result<u64, Errno> {
-    if file.metadata()?.kind == Kind::File {
-        mm::require_heap_room()?; // the kernel keeps what is written
-    }
-    let count = count.min(COUNT_MAX) as usize;
-    let mut chunk = transfer_buffer(count);
-    let mut done = 0;
-    loop {
-        let wanted = (count - done).min(chunk.len());
-        let piece = &mut chunk[..wanted];
-        let at = buffer.checked_add(done as u64).ok_or(Errno::EFAULT)?;
-        match call.copy_in(at, piece).and_then(|()| file.write(piece)) {
-            Ok(taken) => done += taken,
-            Err(_) if done > 0 => break,
-            Err(errno) => return Err(errno),
-        }
-        if done >= count || wanted == 0 || process::breathe() {
-            break;
-        }
-    }
-    Ok(done as u64)
-}
-
-/// `writev(fd, iov, iovcnt)`
-pub(super) fn writev(call: &mut Call<'_>) -> Result<u64, Errno> {
-    let [_, vector, pieces, ..] = call.args;
-    let file = descriptor(call, call.int(0))?;
-    if pieces > IOV_MAX {
-        return Err(Errno::EINVAL);
-    }
-    let mut done = 0;
-    // All pieces together are one write, with the limit of one; an empty piece costs no more than its entry.
-    for index in 0..pieces {
-        let at = vector.checked_add(16 * index).ok_or(Errno::EFAULT)?;
-        let (base, length) = call
-            .process()
-            .with_space(|space| Ok((mm::user::word(space, at)?, mm::user::word(space, at + 8)?)))?;
-        let length = length.min(COUNT_MAX - done);
-        match write_from(call, &file, base, length) {
-            Ok(count) => {
-                done += count;
-                if count < length {
-                    break;
-                }
-            }
-            Err(errno) if done == 0 => return Err(errno),
-            Err(_) => break,
-        }
-    }
-    Ok(done)
-}
+/// Most bytes of entries that one `getdents64` gives.
+const ENTRIES_MAX: u64 = 64 * 1024;
 
 /// `open(path, flags, mode)`
 pub(super) fn open(call: &mut Call<'_>) -> Result<u64, Errno> {
@@ -131,6 +29,7 @@ pub(super) fn openat(call: &mut Call<'_>) -> Result<u64, Errno> {
 fn open_from(call: &Call<'_>, start: &[u8], path: u64, flags: u32, mode: u32) -> Result<u64, Errno> {
     let path = call.path(path)?;
     let process = call.process();
+    process.files().lock().require_room(1)?;
     let file = fs::open(process.origin(), start, &path, flags, mode)?;
     let fd = process.files().lock().add(file, flags & O_CLOEXEC != 0)?;
     Ok(u64::from(fd.unsigned_abs()))
@@ -153,7 +52,7 @@ pub(super) fn lseek(call: &mut Call<'_>) -> Result<u64, Errno> {
 pub(super) fn getdents64(call: &mut Call<'_>) -> Result<u64, Errno> {
     let [_, buffer, count, ..] = call.args;
     let file = descriptor(call, call.int(0))?;
-    let mut entries = vec![0; (count.min(CHUNK as u64)) as usize];
+    let mut entries = vec![0; (count.min(ENTRIES_MAX)) as usize];
     call.process().with_space(|space| mm::user::check(space, buffer, entries.len(), Access::Write))?;
     let length = file.read_dirents(&mut entries)?;
     call.copy_out(buffer, &entries[..length])?;
@@ -218,7 +117,7 @@ pub(super) fn chdir(call: &mut Call<'_>) -> Result<u64, Errno> {
     Ok(0)
 }
 
-fn descriptor(call: &Call<'_>, fd: i32) -> Result<Arc<File>, Errno> {
+pub(super) fn descriptor(call: &Call<'_>, fd: i32) -> Result<Arc<File>, Errno> {
     call.process().files().lock().get(fd)
 }
 
@@ -230,7 +129,7 @@ fn directory(call: &Call<'_>, dirfd: i32, path_at: u64) -> Result<Vec<u8>, Errno
         return Ok(call.process().cwd());
     }
     let file = descriptor(call, dirfd)?;
-    match file.metadata()?.kind {
+    match file.kind() {
         Kind::Directory => Ok(file.path().to_vec()),
         _ => Err(Errno::ENOTDIR),
     }

@@ -2,12 +2,16 @@
 //! differs is in docs/syscalls.md.
 
 mod agent;
+mod descriptor;
 mod file;
+mod io;
 mod memory;
+mod poll;
 mod process;
 mod system;
 mod terminal;
 
+use crate::arch::clock::{Nanos, SECOND};
 use crate::arch::trap::TrapFrame;
 use crate::process::Process;
 use crate::sched::{self, Task};
@@ -27,17 +31,34 @@ type Handler = fn(&mut Call<'_>) -> Result<u64, Errno>;
 
 /// Calls that make the kernel remember something for the program. They are refused (ENOMEM) when the kernel's heap is
 /// down to its reserve; what gives memory back, and all the rest, goes on.
-const NEEDS_ROOM: &[u64] =
-    &[nr::OPEN, nr::OPENAT, nr::FORK, nr::VFORK, nr::EXECVE, nr::MMAP, nr::MPROTECT, nr::AGENT_ASK];
+const NEEDS_ROOM: &[u64] = &[
+    nr::OPEN,
+    nr::OPENAT,
+    nr::FORK,
+    nr::VFORK,
+    nr::EXECVE,
+    nr::MMAP,
+    nr::MPROTECT,
+    nr::AGENT_ASK,
+    nr::PIPE,
+    nr::PIPE2,
+    nr::DUP,
+    nr::DUP2,
+    nr::DUP3,
+    nr::FCNTL,
+    nr::POLL,
+    nr::PPOLL,
+];
 
 const TABLE: &[(u64, Handler)] = &[
-    (nr::READ, file::read),
-    (nr::WRITE, file::write),
+    (nr::READ, io::read),
+    (nr::WRITE, io::write),
     (nr::OPEN, file::open),
     (nr::CLOSE, file::close),
     (nr::STAT, file::stat),
     (nr::FSTAT, file::fstat),
     (nr::LSTAT, file::lstat),
+    (nr::POLL, poll::poll),
     (nr::LSEEK, file::lseek),
     (nr::MMAP, memory::mmap),
     (nr::MPROTECT, memory::mprotect),
@@ -46,8 +67,14 @@ const TABLE: &[(u64, Handler)] = &[
     (nr::RT_SIGACTION, process::rt_sigaction),
     (nr::RT_SIGPROCMASK, process::rt_sigprocmask),
     (nr::IOCTL, terminal::ioctl),
-    (nr::WRITEV, file::writev),
+    (nr::PREAD64, io::pread64),
+    (nr::PWRITE64, io::pwrite64),
+    (nr::READV, io::readv),
+    (nr::WRITEV, io::writev),
+    (nr::PIPE, descriptor::pipe),
     (nr::SCHED_YIELD, process::sched_yield),
+    (nr::DUP, descriptor::dup),
+    (nr::DUP2, descriptor::dup2),
     (nr::NANOSLEEP, system::nanosleep),
     (nr::GETPID, process::getpid),
     (nr::FORK, process::fork),
@@ -57,6 +84,7 @@ const TABLE: &[(u64, Handler)] = &[
     (nr::WAIT4, process::wait4),
     (nr::KILL, process::kill),
     (nr::UNAME, system::uname),
+    (nr::FCNTL, descriptor::fcntl),
     (nr::GETCWD, file::getcwd),
     (nr::CHDIR, file::chdir),
     (nr::GETUID, process::get_zero),
@@ -75,6 +103,9 @@ const TABLE: &[(u64, Handler)] = &[
     (nr::EXIT_GROUP, process::exit),
     (nr::OPENAT, file::openat),
     (nr::NEWFSTATAT, file::newfstatat),
+    (nr::PPOLL, poll::ppoll),
+    (nr::DUP3, descriptor::dup3),
+    (nr::PIPE2, descriptor::pipe2),
     (nr::GETRANDOM, system::getrandom),
     (nr::AGENT_ASK, agent::ask),
 ];
@@ -146,6 +177,17 @@ impl Call<'_> {
 
     fn copy_out(&self, address: u64, from: &[u8]) -> Result<(), Errno> {
         self.process().with_space(|space| mm::user::copy_out(space, address, from))
+    }
+
+    /// The length of time in the `struct timespec` at `address`.
+    fn duration(&self, address: u64) -> Result<Nanos, Errno> {
+        let mut bytes = [0; 16];
+        self.copy_in(address, &mut bytes)?;
+        let word = |at: usize| i64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+        let (Ok(seconds), Ok(nanos @ 0..SECOND)) = (u64::try_from(word(0)), u64::try_from(word(8))) else {
+            return Err(Errno::EINVAL);
+        };
+        Ok(seconds.saturating_mul(SECOND).saturating_add(nanos))
     }
 
     /// The path at `address`.

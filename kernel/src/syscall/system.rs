@@ -13,14 +13,7 @@ use askr_agentbus::policy::Action;
 
 /// `nanosleep(request, remaining)`; the precision is one tick.
 pub(super) fn nanosleep(call: &mut Call<'_>) -> Result<u64, Errno> {
-    let mut request = [0; 16];
-    call.copy_in(call.args[0], &mut request)?;
-    let word = |at: usize| i64::from_le_bytes(request[at..at + 8].try_into().expect("eight bytes"));
-    let (seconds, nanos) = (u64::try_from(word(0)), u64::try_from(word(8)));
-    let (Ok(seconds), Ok(nanos @ 0..SECOND)) = (seconds, nanos) else {
-        return Err(Errno::EINVAL);
-    };
-    let deadline = clock::now().saturating_add(seconds.saturating_mul(SECOND)).saturating_add(nanos);
+    let deadline = clock::now().saturating_add(call.duration(call.args[0])?);
     if sched::sleep_until(deadline, process::interrupted) {
         return Ok(0);
     }

@@ -2,14 +2,18 @@
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use askr_abi::Errno;
-use askr_abi::types::{O_ACCMODE, O_APPEND, O_RDONLY, O_WRONLY, SEEK_CUR, SEEK_END, SEEK_SET};
+use askr_abi::types::{O_ACCMODE, O_APPEND, O_NONBLOCK, O_RDONLY, O_WRONLY, SEEK_CUR, SEEK_END, SEEK_SET};
 
 use crate::dirent::DirentWriter;
 use crate::{DirEntry, Kind, Metadata, Result, Vnode};
 
+/// Flags that `fcntl(F_SETFL)` changes.
+const CHANGEABLE: u32 = O_APPEND | O_NONBLOCK;
+/// How often a read is made again because others moved the position meanwhile.
+const READ_ATTEMPTS: usize = 16;
 /// Position in a directory after `.` and `..`, which the file itself gives.
 const DOTS: u64 = 2;
 
@@ -18,7 +22,7 @@ const DOTS: u64 = 2;
 pub struct File {
     node: Arc<dyn Vnode>,
     path: Vec<u8>,
-    flags: u32,
+    flags: AtomicU32,
     parent_ino: u64,
     offset: AtomicU64,
 }
@@ -28,7 +32,7 @@ impl File {
     /// found. `flags` are those of `open(2)`; `parent_ino` is what `..` shows in a listing.
     #[must_use]
     pub fn new(node: Arc<dyn Vnode>, path: Vec<u8>, flags: u32, parent_ino: u64) -> Self {
-        Self { node, path, flags, parent_ino, offset: AtomicU64::new(0) }
+        Self { node, path, flags: AtomicU32::new(flags), parent_ino, offset: AtomicU64::new(0) }
     }
 
     /// The node.
@@ -43,10 +47,22 @@ impl File {
         &self.path
     }
 
-    /// The flags it was opened with.
+    /// What the node is.
     #[must_use]
-    pub const fn flags(&self) -> u32 {
-        self.flags
+    pub fn kind(&self) -> Kind {
+        self.node.kind()
+    }
+
+    /// The flags it was opened with, or was given since then.
+    #[must_use]
+    pub fn flags(&self) -> u32 {
+        self.flags.load(Ordering::Relaxed)
+    }
+
+    /// Changes `O_APPEND` and `O_NONBLOCK`; other flags stay as they are (`fcntl(2)`, `F_SETFL`).
+    pub fn set_flags(&self, flags: u32) {
+        let kept = self.flags() & !CHANGEABLE;
+        self.flags.store(kept | flags & CHANGEABLE, Ordering::Relaxed);
     }
 
     /// What is known about the node.
@@ -57,34 +73,52 @@ impl File {
         self.node.metadata()
     }
 
-    /// Reads at the position and moves it. No lock is held meanwhile, since a node may wait for its medium:
-    /// two tasks that read at once through one description may get the same bytes.
+    /// Reads at the position and moves it. No lock is held meanwhile, since a node may wait for its medium; when
+    /// others moved the position in that time, it reads again from there, so no two readers get the same bytes.
     ///
     /// # Errors
     /// EBADF when not open for reading; those of [`Vnode::read_at`].
     pub fn read(&self, into: &mut [u8]) -> Result<usize> {
         self.require_readable()?;
-        let start = self.offset.load(Ordering::Relaxed);
-        let count = self.node.read_at(start, into)?;
-        self.advance(start, count)?;
+        if !self.kind().is_seekable() {
+            return self.node.read_at(0, into);
+        }
+        let mut count = 0;
+        for _ in 0..READ_ATTEMPTS {
+            let start = self.offset.load(Ordering::Relaxed);
+            count = self.node.read_at(start, into)?;
+            if self.move_from(start, start.saturating_add(count as u64)) {
+                break;
+            }
+        }
         Ok(count)
     }
 
-    /// Writes at the position (or with O_APPEND at the end) and moves it.
+    /// Writes at the position (or with O_APPEND at the end) and moves it. The place is claimed before, so writers
+    /// that share this description do not write over each other.
     ///
     /// # Errors
     /// EBADF when not open for writing; those of [`Vnode::write_at`].
     pub fn write(&self, bytes: &[u8]) -> Result<usize> {
         self.require_writable()?;
-        if self.flags & O_APPEND != 0 && self.metadata()?.kind == Kind::File {
+        if self.kind() != Kind::File {
+            return self.node.write_at(0, bytes);
+        }
+        if self.flags() & O_APPEND != 0 {
             let (count, end) = self.node.append(bytes)?;
             self.offset.store(end, Ordering::Relaxed);
             return Ok(count);
         }
         let start = self.offset.load(Ordering::Relaxed);
-        let count = self.node.write_at(start, bytes)?;
-        self.advance(start, count)?;
-        Ok(count)
+        let end = start.saturating_add(bytes.len() as u64);
+        self.offset.store(end, Ordering::Relaxed);
+        let result = self.node.write_at(start, bytes);
+        let count = *result.as_ref().unwrap_or(&0);
+        if count < bytes.len() {
+            // What was not written is given back, unless others claimed what comes after.
+            self.move_from(end, start.saturating_add(count as u64));
+        }
+        result
     }
 
     /// Reads at `offset`, the position stays (`pread(2)`).
@@ -142,10 +176,10 @@ impl File {
     /// EBADF; ENOTDIR; EINVAL when `into` has no room for even one entry.
     pub fn read_dirents(&self, into: &mut [u8]) -> Result<usize> {
         self.require_readable()?;
-        let own = self.metadata()?;
-        if own.kind != Kind::Directory {
+        if self.kind() != Kind::Directory {
             return Err(Errno::ENOTDIR);
         }
+        let own = self.metadata()?;
         let mut position = self.offset.load(Ordering::Relaxed);
         let mut writer = DirentWriter::new(into);
         for (name, ino) in
@@ -174,23 +208,21 @@ impl File {
         Ok(writer.len())
     }
 
-    fn advance(&self, start: u64, count: usize) -> Result<()> {
-        if self.metadata()?.kind.is_seekable() {
-            self.offset.store(start.saturating_add(count as u64), Ordering::Relaxed);
-        }
-        Ok(())
+    /// Moves the position unless it is no longer at `from`; returns whether it did.
+    fn move_from(&self, from: u64, to: u64) -> bool {
+        self.offset.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     fn require_readable(&self) -> Result<()> {
-        if self.flags & O_ACCMODE == O_WRONLY { Err(Errno::EBADF) } else { Ok(()) }
+        if self.flags() & O_ACCMODE == O_WRONLY { Err(Errno::EBADF) } else { Ok(()) }
     }
 
     fn require_writable(&self) -> Result<()> {
-        if self.flags & O_ACCMODE == O_RDONLY { Err(Errno::EBADF) } else { Ok(()) }
+        if self.flags() & O_ACCMODE == O_RDONLY { Err(Errno::EBADF) } else { Ok(()) }
     }
 
     fn require_seekable(&self) -> Result<()> {
-        if self.metadata()?.kind.is_seekable() { Ok(()) } else { Err(Errno::ESPIPE) }
+        if self.kind().is_seekable() { Ok(()) } else { Err(Errno::ESPIPE) }
     }
 }
 

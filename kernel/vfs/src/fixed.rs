@@ -23,6 +23,10 @@ impl FixedDir {
 }
 
 impl Vnode for FixedDir {
+    fn kind(&self) -> Kind {
+        Kind::Directory
+    }
+
     fn metadata(&self) -> Result<Metadata> {
         Ok(Metadata::bare(Kind::Directory, 0o555, self.dev, self.ino))
     }

@@ -27,6 +27,10 @@ impl<F> Vnode for Generated<F>
 where
     F: Fn() -> Result<Vec<u8>> + Send + Sync + 'static,
 {
+    fn kind(&self) -> Kind {
+        Kind::File
+    }
+
     /// The size is 0, as in Linux's `/proc`: it is not known before the content is made.
     fn metadata(&self) -> Result<Metadata> {
         Ok(Metadata::bare(Kind::File, 0o444, self.dev, self.ino))
@@ -49,6 +53,10 @@ pub struct Snapshot {
 }
 
 impl Vnode for Snapshot {
+    fn kind(&self) -> Kind {
+        self.metadata.kind
+    }
+
     fn metadata(&self) -> Result<Metadata> {
         Ok(self.metadata)
     }

@@ -5,122 +5,8 @@ use alloc::vec::Vec;
 use core::any::Any;
 
 use askr_abi::Errno;
-use askr_abi::types::{
-    DT_CHR, DT_DIR, DT_FIFO, DT_LNK, DT_REG, S_IFCHR, S_IFDIR, S_IFIFO, S_IFLNK, S_IFREG, Stat, Timespec,
-};
 
-use crate::Result;
-
-/// What a node is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Regular file.
-    File,
-    /// Directory.
-    Directory,
-    /// Symbolic link.
-    Symlink,
-    /// Character device, such as a terminal.
-    CharDevice,
-    /// Pipe.
-    Pipe,
-}
-
-impl Kind {
-    /// Its bits in `st_mode`.
-    #[must_use]
-    pub const fn mode_bits(self) -> u32 {
-        match self {
-            Self::File => S_IFREG,
-            Self::Directory => S_IFDIR,
-            Self::Symlink => S_IFLNK,
-            Self::CharDevice => S_IFCHR,
-            Self::Pipe => S_IFIFO,
-        }
-    }
-
-    /// Its number in `d_type`.
-    #[must_use]
-    pub const fn dirent_type(self) -> u8 {
-        match self {
-            Self::File => DT_REG,
-            Self::Directory => DT_DIR,
-            Self::Symlink => DT_LNK,
-            Self::CharDevice => DT_CHR,
-            Self::Pipe => DT_FIFO,
-        }
-    }
-
-    /// Whether a position in it means something: not in streams.
-    #[must_use]
-    pub const fn is_seekable(self) -> bool {
-        matches!(self, Self::File | Self::Directory)
-    }
-}
-
-/// What is known about a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Metadata {
-    /// What it is.
-    pub kind: Kind,
-    /// Permission bits (lower twelve bits of `st_mode`).
-    pub mode: u32,
-    /// Number of the file system it is on.
-    pub dev: u64,
-    /// Its number there.
-    pub ino: u64,
-    /// Names that lead to it; 1 for a directory, which says that subdirectories are not counted.
-    pub nlink: u32,
-    /// Device number, for devices.
-    pub rdev: u64,
-    /// Size in bytes.
-    pub size: u64,
-    /// Last change of the content.
-    pub mtime: Timespec,
-    /// Last change of the node.
-    pub ctime: Timespec,
-}
-
-impl Metadata {
-    /// A node without size and times, for devices and generated files.
-    #[must_use]
-    pub const fn bare(kind: Kind, mode: u32, dev: u64, ino: u64) -> Self {
-        let never = Timespec { sec: 0, nsec: 0 };
-        Self { kind, mode, dev, ino, nlink: 1, rdev: 0, size: 0, mtime: never, ctime: never }
-    }
-
-    /// As `stat(2)` gives it. Times of access are not kept: they are given as the last change.
-    #[must_use]
-    pub fn to_stat(&self) -> Stat {
-        Stat {
-            dev: self.dev,
-            ino: self.ino,
-            nlink: u64::from(self.nlink),
-            mode: self.kind.mode_bits() | self.mode & 0o7777,
-            rdev: self.rdev,
-            size: i64::try_from(self.size).unwrap_or(i64::MAX),
-            blksize: 4096,
-            blocks: i64::try_from(self.size.div_ceil(512)).unwrap_or(i64::MAX),
-            atime: self.mtime,
-            mtime: self.mtime,
-            ctime: self.ctime,
-            ..Stat::default()
-        }
-    }
-}
-
-/// One entry of a directory, `.` and `..` apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DirEntry<'a> {
-    /// Its name, not NUL-terminated.
-    pub name: &'a [u8],
-    /// Number of the node.
-    pub ino: u64,
-    /// What it is.
-    pub kind: Kind,
-    /// Where to go on after this entry.
-    pub next: u64,
-}
+use crate::{DirEntry, Kind, Metadata, Result};
 
 /// A node of a file system. What a kind of node cannot do it leaves to the defaults, which say so with the
 /// errno that Linux gives. Kernel code that needs more of a node (a terminal's `ioctl`, say) asks for the type
@@ -128,6 +14,9 @@ pub struct DirEntry<'a> {
 ///
 /// Names passed in are checked already ([`askr_core::path::check_name`]).
 pub trait Vnode: Any + Send + Sync {
+    /// What it is. It never changes, and saying so never waits.
+    fn kind(&self) -> Kind;
+
     /// What is known about it.
     ///
     /// # Errors
@@ -261,37 +150,28 @@ pub trait Vnode: Any + Send + Sync {
     /// The refusal of reading what is no file.
     #[doc(hidden)]
     fn not_a_file(&self) -> Errno {
-        match self.metadata() {
-            Ok(Metadata { kind: Kind::Directory, .. }) => Errno::EISDIR,
-            Ok(_) => Errno::EINVAL,
-            Err(errno) => errno,
-        }
+        if self.kind() == Kind::Directory { Errno::EISDIR } else { Errno::EINVAL }
     }
 
     /// The refusal of changing the content of what takes none.
     #[doc(hidden)]
     fn read_only_file(&self) -> Errno {
-        match self.metadata() {
-            Ok(Metadata { kind: Kind::Directory, .. }) => Errno::EISDIR,
-            Ok(Metadata { kind: Kind::File, .. }) => Errno::EROFS,
-            Ok(_) => Errno::EINVAL,
-            Err(errno) => errno,
+        match self.kind() {
+            Kind::Directory => Errno::EISDIR,
+            Kind::File => Errno::EROFS,
+            _ => Errno::EINVAL,
         }
     }
 
     /// The refusal of changing entries where there are none or they are fixed.
     #[doc(hidden)]
     fn read_only_dir(&self) -> Errno {
-        match self.metadata() {
-            Ok(Metadata { kind: Kind::Directory, .. }) => Errno::EROFS,
-            Ok(_) => Errno::ENOTDIR,
-            Err(errno) => errno,
-        }
+        if self.kind() == Kind::Directory { Errno::EROFS } else { Errno::ENOTDIR }
     }
 }
 
 impl core::fmt::Debug for dyn Vnode {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        self.metadata().fmt(f)
+        self.kind().fmt(f)
     }
 }

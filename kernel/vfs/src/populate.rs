@@ -103,7 +103,7 @@ fn add(fs: &RamFs, archive: &'static [u8], entry: &Entry<'_>, done: &mut Populat
 /// The directory of this name, made if it is missing.
 fn enter(dir: &Arc<dyn Vnode>, name: &[u8], mode: u32) -> Result<Arc<dyn Vnode>> {
     match dir.lookup(name) {
-        Ok(node) if node.metadata()?.kind == Kind::Directory => Ok(node),
+        Ok(node) if node.kind() == Kind::Directory => Ok(node),
         Ok(_) => Err(Errno::ENOTDIR),
         Err(Errno::ENOENT) => dir.mkdir(name, mode),
         Err(errno) => Err(errno),

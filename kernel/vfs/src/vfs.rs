@@ -5,7 +5,9 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use askr_abi::Errno;
-use askr_abi::types::{O_ACCMODE, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_TRUNC};
+use askr_abi::types::{
+    O_ACCMODE, O_CLOEXEC, O_CREAT, O_DIRECTORY, O_EXCL, O_LARGEFILE, O_NOCTTY, O_NOFOLLOW, O_RDONLY, O_TRUNC,
+};
 use askr_core::path::{self, PATH_MAX};
 use spin::RwLock;
 
@@ -52,7 +54,7 @@ impl Vfs {
     /// ENOENT, ENOTDIR; EBUSY when something is mounted there or [`MOUNTS_MAX`] is reached.
     pub fn mount(&self, path: &[u8], name: &'static str, root: Arc<dyn Vnode>) -> Result<()> {
         let target = self.locate(b"/", path, true)?;
-        if target.existing()?.metadata()?.kind != Kind::Directory {
+        if target.existing()?.kind() != Kind::Directory {
             return Err(Errno::ENOTDIR);
         }
         let mut mounts = self.mounts.write();
@@ -110,7 +112,7 @@ impl Vfs {
             None => (target.parent.create(new_name(target)?, mode & 0o7777)?, true),
         };
         let writes = flags & O_ACCMODE != O_RDONLY;
-        match node.metadata()?.kind {
+        match node.kind() {
             Kind::Symlink => return Err(Errno::ELOOP),
             Kind::Directory if writes || flags & (O_CREAT | O_TRUNC) != 0 => return Err(Errno::EISDIR),
             Kind::Directory => {}
@@ -119,7 +121,8 @@ impl Vfs {
             _ => {}
         }
         let node = node.open()?.unwrap_or(node);
-        Ok(File::new(node, target.path.clone(), flags, target.parent.metadata()?.ino))
+        let lasting = flags & !(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC) | O_LARGEFILE;
+        Ok(File::new(node, target.path.clone(), lasting, target.parent.metadata()?.ino))
     }
 
     /// Makes a directory.
@@ -152,7 +155,7 @@ impl Vfs {
     pub fn unlink(&self, target: &Target) -> Result<()> {
         let node = target.existing()?;
         let (Some(name), Kind::File | Kind::Symlink | Kind::CharDevice | Kind::Pipe) =
-            (&target.name, node.metadata()?.kind)
+            (&target.name, node.kind())
         else {
             return Err(if target.followed { Errno::ENOTDIR } else { Errno::EISDIR });
         };
@@ -165,7 +168,7 @@ impl Vfs {
     /// ENOENT; ENOTDIR; EBUSY for the root or a mount point; EINVAL for a path that ends in `.` or `..`; those
     /// of [`Vnode::rmdir`].
     pub fn rmdir(&self, target: &Target) -> Result<()> {
-        if target.existing()?.metadata()?.kind != Kind::Directory || target.followed {
+        if target.existing()?.kind() != Kind::Directory || target.followed {
             return Err(Errno::ENOTDIR);
         }
         self.refuse_mount_points(&target.path)?;
@@ -181,7 +184,7 @@ impl Vfs {
         let node = old.existing()?;
         let (Some(old_name), Some(new_name)) = (&old.name, &new.name) else { return Err(Errno::EBUSY) };
         let slash = old.slash || new.slash;
-        if old.followed || new.followed || slash && node.metadata()?.kind != Kind::Directory {
+        if old.followed || new.followed || slash && node.kind() != Kind::Directory {
             return Err(Errno::ENOTDIR);
         }
         self.refuse_mount_points(&old.path)?;

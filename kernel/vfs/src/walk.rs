@@ -125,7 +125,7 @@ impl Walker<'_> {
     }
 
     fn require_directory(&self) -> Result<()> {
-        match self.here().metadata()?.kind {
+        match self.here().kind() {
             Kind::Directory => Ok(()),
             _ => Err(Errno::ENOTDIR),
         }
@@ -148,7 +148,7 @@ impl Walker<'_> {
             Err(errno) => return Err(errno),
         };
         let last = self.at_end();
-        if node.metadata()?.kind == Kind::Symlink && (follow || !last || self.ends_in_slash()) {
+        if node.kind() == Kind::Symlink && (follow || !last || self.ends_in_slash()) {
             self.followed |= last;
             self.expand(&node.read_link()?)?;
             return Ok(Entered::Link);

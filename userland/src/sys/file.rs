@@ -51,6 +51,35 @@ pub fn close(fd: Fd) -> Result<(), Errno> {
     unsafe { syscall(number::CLOSE, [fd_argument(fd)]) }.map(drop)
 }
 
+/// `pipe2(2)`: the end to read and the end to write.
+pub fn pipe(flags: u32) -> Result<(Fd, Fd), Errno> {
+    let mut ends: [Fd; 2] = [-1; 2];
+    // SAFETY: the kernel writes two `int`s.
+    unsafe { syscall(number::PIPE2, [&raw mut ends as u64, u64::from(flags)]) }?;
+    Ok((ends[0], ends[1]))
+}
+
+/// `dup(2)`: the lowest free descriptor of the same open file.
+pub fn dup(fd: Fd) -> Result<Fd, Errno> {
+    // SAFETY: no address is passed.
+    let fd = unsafe { syscall(number::DUP, [fd_argument(fd)]) }?;
+    Fd::try_from(fd).map_err(|_| Errno::EIO)
+}
+
+/// `dup2(2)`: makes `new` a descriptor of the open file of `old`.
+pub fn dup2(old: Fd, new: Fd) -> Result<(), Errno> {
+    // SAFETY: no address is passed.
+    unsafe { syscall(number::DUP2, [fd_argument(old), fd_argument(new)]) }.map(drop)
+}
+
+/// `fcntl(2)` with a command whose argument is a number (`F_DUPFD`, `F_SETFD`, `F_GETFL` and the like).
+pub fn fcntl(fd: Fd, command: u32, argument: u32) -> Result<u32, Errno> {
+    // SAFETY: no address is passed.
+    let result =
+        unsafe { syscall(number::FCNTL, [fd_argument(fd), u64::from(command), u64::from(argument)]) }?;
+    u32::try_from(result).map_err(|_| Errno::EIO)
+}
+
 /// `fstat(2)`.
 pub fn fstat(fd: Fd) -> Result<Stat, Errno> {
     let mut stat = Stat::default();

@@ -15,7 +15,8 @@ mod terminal;
 
 pub use ask::agent_ask;
 pub use file::{
-    Fd, STDERR, STDIN, STDOUT, chdir, close, fstat, getcwd, getdents64, lseek, open, read, stat, write,
+    Fd, STDERR, STDIN, STDOUT, chdir, close, dup, dup2, fcntl, fstat, getcwd, getdents64, lseek, open, pipe,
+    read, stat, write,
 };
 pub use machine::{Reboot, clock_gettime, nanosleep, reboot, uname};
 pub use memory::{brk, grow_break, map_anonymous};

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use askr_abi::Errno;
 
 use super::node::Node;
-use crate::{DirEntry, Result};
+use crate::{DirEntry, Result, Vnode};
 
 /// The entries of a directory by name, and in the order they came for listings: an entry keeps its place there
 /// while others come and go.

@@ -67,14 +67,6 @@ impl Node {
         self.ino
     }
 
-    pub(super) const fn kind(&self) -> Kind {
-        match self.body {
-            Body::File(_) => Kind::File,
-            Body::Directory(_) => Kind::Directory,
-            Body::Symlink(_) => Kind::Symlink,
-        }
-    }
-
     pub(super) fn shared(&self) -> &Shared {
         &self.fs
     }
@@ -168,6 +160,14 @@ impl Drop for Node {
 }
 
 impl Vnode for Node {
+    fn kind(&self) -> Kind {
+        match self.body {
+            Body::File(_) => Kind::File,
+            Body::Directory(_) => Kind::Directory,
+            Body::Symlink(_) => Kind::Symlink,
+        }
+    }
+
     fn metadata(&self) -> Result<Metadata> {
         let size = match &self.body {
             Body::File(content) => content.lock().bytes().len() as u64,

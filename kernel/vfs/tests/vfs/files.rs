@@ -61,6 +61,10 @@ fn the_access_mode_is_kept() {
 struct Letters;
 
 impl Vnode for Letters {
+    fn kind(&self) -> Kind {
+        Kind::CharDevice
+    }
+
     fn metadata(&self) -> Result<Metadata> {
         Ok(Metadata::bare(Kind::CharDevice, 0o666, 5, 6))
     }

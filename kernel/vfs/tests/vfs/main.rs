@@ -3,4 +3,5 @@
 mod common;
 mod files;
 mod paths;
+mod pipe;
 mod ramfs;
