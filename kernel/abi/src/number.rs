@@ -45,6 +45,10 @@ pub const WRITEV: u64 = 20;
 pub const PIPE: u64 = 22;
 /// `sched_yield()`
 pub const SCHED_YIELD: u64 = 24;
+/// `mremap(old_addr, old_size, new_size, flags, new_addr)`
+pub const MREMAP: u64 = 25;
+/// `madvise(addr, length, advice)`
+pub const MADVISE: u64 = 28;
 /// `dup(oldfd)`
 pub const DUP: u64 = 32;
 /// `dup2(oldfd, newfd)`
@@ -73,6 +77,8 @@ pub const FCNTL: u64 = 72;
 pub const GETCWD: u64 = 79;
 /// `chdir(path)`
 pub const CHDIR: u64 = 80;
+/// `getrlimit(resource, limit)`
+pub const GETRLIMIT: u64 = 97;
 /// `getuid()`
 pub const GETUID: u64 = 102;
 /// `getgid()`
@@ -89,6 +95,8 @@ pub const GETPPID: u64 = 110;
 pub const GETPGID: u64 = 121;
 /// `arch_prctl(code, addr)`
 pub const ARCH_PRCTL: u64 = 158;
+/// `setrlimit(resource, limit)`
+pub const SETRLIMIT: u64 = 160;
 /// `reboot(magic1, magic2, command, argument)`
 pub const REBOOT: u64 = 169;
 /// `gettid()`
@@ -111,6 +119,8 @@ pub const PPOLL: u64 = 271;
 pub const DUP3: u64 = 292;
 /// `pipe2(pipefd, flags)`
 pub const PIPE2: u64 = 293;
+/// `prlimit64(pid, resource, new, old)`
+pub const PRLIMIT64: u64 = 302;
 /// `getrandom(buf, len, flags)`
 pub const GETRANDOM: u64 = 318;
 

@@ -251,12 +251,45 @@ pub const PROT_READ: u64 = 1;
 pub const PROT_WRITE: u64 = 2;
 /// `mmap`, `mprotect`: may be executed.
 pub const PROT_EXEC: u64 = 4;
+/// `mmap`: a child of `fork` sees the changes too.
+pub const MAP_SHARED: u64 = 0x01;
 /// `mmap`: changes stay in this process.
 pub const MAP_PRIVATE: u64 = 0x02;
+/// `mmap`: the bits that hold one of the two.
+pub const MAP_TYPE: u64 = 0x0f;
 /// `mmap`: at exactly this address.
 pub const MAP_FIXED: u64 = 0x10;
 /// `mmap`: zeroed memory without a file.
 pub const MAP_ANONYMOUS: u64 = 0x20;
+/// `mmap`: a stack that grows downwards by itself.
+pub const MAP_GROWSDOWN: u64 = 0x100;
+/// `mmap`: large pages.
+pub const MAP_HUGETLB: u64 = 0x4_0000;
+/// `mmap`: at exactly this address, unless something is there.
+pub const MAP_FIXED_NOREPLACE: u64 = 0x10_0000;
+/// `mremap`: may move it.
+pub const MREMAP_MAYMOVE: u64 = 1;
+/// `mremap`: to exactly this address.
+pub const MREMAP_FIXED: u64 = 2;
+/// `madvise`: the content is no longer needed.
+pub const MADV_DONTNEED: u64 = 4;
+
+/// `getrlimit`: no limit.
+pub const RLIM_INFINITY: u64 = u64::MAX;
+/// Numbers of limits are below this.
+pub const RLIM_NLIMITS: usize = 16;
+/// `getrlimit`: bytes of heap and data.
+pub const RLIMIT_DATA: usize = 2;
+/// `getrlimit`: bytes of the stack.
+pub const RLIMIT_STACK: usize = 3;
+/// `getrlimit`: bytes of a core file.
+pub const RLIMIT_CORE: usize = 4;
+/// `getrlimit`: processes.
+pub const RLIMIT_NPROC: usize = 6;
+/// `getrlimit`: descriptors.
+pub const RLIMIT_NOFILE: usize = 7;
+/// `getrlimit`: bytes of address space.
+pub const RLIMIT_AS: usize = 9;
 
 /// `rt_sigaction`: the default action.
 pub const SIG_DFL: u64 = 0;

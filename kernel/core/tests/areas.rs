@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use askr_abi::Errno;
-use askr_core::areas::{AREAS_MAX, Access, Areas};
+use askr_core::areas::{AREAS_MAX, Access, Area, Areas};
 use askr_core::elf::{PAGE_SIZE, Rights, USER_END, USER_MIN};
 use proptest::prelude::*;
 
@@ -83,7 +83,16 @@ proptest! {
                     prop_assert_eq!(areas.rights(address), model.get(&page).copied());
                 }
             }
+            for start in FIRST..FIRST + 56 {
+                let range = start..start + 5;
+                prop_assert_eq!(areas.is_free(&pages(&range)), !range.clone().any(|page| model.contains_key(&page)));
+                let covered = range.clone().take_while(|page| model.contains_key(page)).count() as u64;
+                prop_assert_eq!(areas.covered(&pages(&range)), covered * PAGE_SIZE);
+            }
+            prop_assert_eq!(areas.bytes(|_| true), model.len() as u64 * PAGE_SIZE);
+            let merged = |pair: &[Area]| pair[0].range.end < pair[1].range.start || pair[0].rights != pair[1].rights;
             let listed: Vec<_> = areas.iter().cloned().collect();
+            prop_assert!(listed.windows(2).all(merged), "neighbours that differ in nothing: {:?}", listed);
             prop_assert!(listed.windows(2).all(|pair| pair[0].range.end <= pair[1].range.start));
             prop_assert!(listed.iter().all(|area| !area.range.is_empty()));
         }
@@ -99,6 +108,19 @@ fn a_heap_that_grows_stays_one_area() {
     assert_eq!(areas.iter().count(), 1);
     areas.add(pages(&(FIRST + 10_000..FIRST + 10_001)), READ_ONLY).unwrap();
     assert_eq!(areas.iter().count(), 2, "other rights are another area");
+}
+
+#[test]
+fn shared_memory_stays_apart_from_private_memory() {
+    let mut areas = Areas::new();
+    let area = |page: u64, shared| Area { range: pages(&(page..page + 1)), rights: READ_ONLY, shared };
+    for (page, shared) in [(FIRST, false), (FIRST + 1, true), (FIRST + 3, true), (FIRST + 2, true)] {
+        areas.add_area(area(page, shared)).unwrap();
+    }
+    let listed: Vec<_> = areas.iter().map(|area| (area.len() / PAGE_SIZE, area.shared)).collect();
+    assert_eq!(listed, [(1, false), (3, true)]);
+    let copy = areas.try_clone().unwrap();
+    assert!(copy.iter().eq(areas.iter()));
 }
 
 #[test]

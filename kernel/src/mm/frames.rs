@@ -1,5 +1,6 @@
 //! Physical memory in frames of 4 KiB: never-used memory is handed out from the boot map in order (so a guest
-//! touches, and the host backs, only what it uses), freed frames come back from a list threaded through them.
+//! touches, and the host backs, only what it uses), freed frames come back from a list threaded through them. A frame
+//! may be referred to by several address spaces; the last one that gives it back frees it.
 
 use super::phys_to_virt;
 use askr_abi::Errno;
@@ -10,7 +11,7 @@ use spin::Mutex;
 pub(crate) const PAGE: u64 = 4096;
 
 /// Frames that are kept for process 1 and for page tables: programs get ENOMEM before.
-const RESERVE: u64 = 128;
+pub(super) const RESERVE: u64 = 128;
 /// Regions of the boot map that are kept; more are left unused.
 const REGIONS_MAX: usize = 64;
 /// End of the list of free frames: never a usable frame's address.
@@ -24,6 +25,8 @@ struct Frames {
     free: u64,
     free_frames: u64,
     total_frames: u64,
+    /// By frame number: how many refer to the frame beside the first one.
+    sharers: &'static mut [u16],
 }
 
 static FRAMES: Mutex<Frames> = Mutex::new(Frames {
@@ -33,6 +36,7 @@ static FRAMES: Mutex<Frames> = Mutex::new(Frames {
     free: NONE,
     free_frames: 0,
     total_frames: 0,
+    sharers: &mut [],
 });
 
 /// Frames in the machine and frames free.
@@ -57,12 +61,56 @@ pub(super) fn init(regions: impl Iterator<Item = Range<u64>>) {
     frames.free_frames = frames.total_frames;
 }
 
+/// Makes room to count who shares a frame. All of memory is mapped by now.
+pub(super) fn init_sharing() {
+    let end = FRAMES.lock().regions.iter().map(|region| region.end).max().unwrap_or(0);
+    let count = (end / PAGE) as usize;
+    let table = allocate_contiguous((count * size_of::<u16>()) as u64).expect("memory to count frames");
+    // SAFETY: mapped memory that stays the table's for ever; zeroed before it is read.
+    FRAMES.lock().sharers = unsafe {
+        let first = phys_to_virt(table) as *mut u16;
+        first.write_bytes(0, count);
+        core::slice::from_raw_parts_mut(first, count)
+    };
+}
+
 /// A zeroed frame's physical address, or `None` when memory is used up.
 pub(crate) fn allocate() -> Option<u64> {
     let frame = FRAMES.lock().take()?;
     // SAFETY: a frame nobody else has, inside mapped memory.
     unsafe { core::ptr::write_bytes(phys_to_virt(frame) as *mut u8, 0, PAGE as usize) };
     Some(frame)
+}
+
+/// A new frame with what the frame `source` holds, or `None` when memory is used up.
+pub(super) fn allocate_copy(source: u64) -> Option<u64> {
+    let frame = FRAMES.lock().take()?;
+    // SAFETY: two different frames inside mapped memory; nobody else has the new one.
+    unsafe {
+        let (from, to) = (phys_to_virt(source) as *const u8, phys_to_virt(frame) as *mut u8);
+        core::ptr::copy_nonoverlapping(from, to, PAGE as usize);
+    }
+    Some(frame)
+}
+
+/// One more refers to `frame`, which came from an `allocate` and is in use. False, and nothing has changed, when there
+/// are so many that one more cannot be counted.
+#[must_use]
+pub(super) fn share(frame: u64) -> bool {
+    let mut frames = FRAMES.lock();
+    let Some(sharers) = frames.sharers.get_mut((frame / PAGE) as usize) else { return false };
+    match sharers.checked_add(1) {
+        Some(more) => {
+            *sharers = more;
+            true
+        }
+        None => false,
+    }
+}
+
+/// Whether more than one refers to `frame`.
+pub(super) fn is_shared(frame: u64) -> bool {
+    FRAMES.lock().sharers.get((frame / PAGE) as usize).is_some_and(|&sharers| sharers > 0)
 }
 
 /// `bytes` (rounded up to frames) of fresh, contiguous memory, not zeroed. For the heap at boot.
@@ -78,24 +126,29 @@ pub(super) fn allocate_contiguous(bytes: u64) -> Option<u64> {
     Some(start)
 }
 
-/// Gives a frame back.
+/// Gives a frame back: the last of those that share it frees it.
 ///
 /// # Safety
-/// It came from [`allocate`], and nothing refers to it any more.
+/// It came from [`allocate`] or [`allocate_copy`], and the caller, who is one of those that share it, does not refer to
+/// it any more.
 pub(super) unsafe fn free(frame: u64) {
     let mut frames = FRAMES.lock();
+    if let Some(sharers) = frames.sharers.get_mut((frame / PAGE) as usize).filter(|sharers| **sharers > 0) {
+        *sharers -= 1;
+        return;
+    }
     // SAFETY: the frame is ours again, by the caller's promise.
     unsafe { (phys_to_virt(frame) as *mut u64).write(frames.free) };
     frames.free = frame;
     frames.free_frames += 1;
 }
 
-/// Refuses to go on when only the reserve is left.
+/// Refuses to go on when no more than `keep` frames are left.
 ///
 /// # Errors
 /// ENOMEM.
-pub(crate) fn require_room() -> Result<(), Errno> {
-    if FRAMES.lock().free_frames > RESERVE { Ok(()) } else { Err(Errno::ENOMEM) }
+pub(super) fn require_room(keep: u64) -> Result<(), Errno> {
+    if FRAMES.lock().free_frames > keep { Ok(()) } else { Err(Errno::ENOMEM) }
 }
 
 /// What there is and what is free.

@@ -6,12 +6,13 @@ mod heap;
 mod paging;
 mod space;
 mod stack;
+mod tables;
 pub(crate) mod user;
 
 pub(crate) use frames::{PAGE, Usage, usage};
 pub(crate) use heap::{require_room as require_heap_room, usage as heap_usage};
 pub(crate) use paging::{load_root, phys_to_virt};
-pub(crate) use space::{AddressSpace, STACK_TOP, USER_END};
+pub(crate) use space::{AddressSpace, Placement, Remap, STACK_TOP, USER_END};
 pub(crate) use stack::KernelStack;
 
 use bootloader_api::BootInfo;
@@ -24,5 +25,6 @@ pub(crate) fn init(info: &BootInfo) {
     frames::init(usable.map(|region| region.start..region.end));
     let usable = info.memory_regions.iter().filter(|region| region.kind == MemoryRegionKind::Usable);
     paging::init(usable.map(|region| region.end).max().unwrap_or(0));
+    frames::init_sharing();
     heap::init();
 }

@@ -4,11 +4,9 @@
 
 use super::frames::{self, PAGE};
 use crate::arch::boot::PHYS_OFFSET;
-use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 use x86_64::registers::control::{Cr3, Cr3Flags};
 use x86_64::structures::paging::mapper::{MapToError, TranslateResult};
-use x86_64::structures::paging::page_table::PageTableEntry;
 use x86_64::structures::paging::{
     FrameAllocator, Mapper, OffsetPageTable, Page, PageTable, PageTableFlags as Flags, PhysFrame, Size2MiB,
     Size4KiB, Translate,
@@ -17,8 +15,6 @@ use x86_64::{PhysAddr, VirtAddr};
 
 /// Every map of physical memory covers at least this, since devices live below it.
 const LEAST_MAPPED: u64 = 4 << 30;
-/// Level of the top table.
-const TOP_LEVEL: u32 = 4;
 /// First slot of the top table that belongs to the kernel.
 pub(super) const KERNEL_SLOTS: usize = 256;
 
@@ -115,51 +111,6 @@ fn map_image(tables: &mut OffsetPageTable<'_>, boot: &OffsetPageTable<'_>) {
     }
 }
 
-/// Calls `visit` with the address and the entry of every page that is present in `range` (whole pages of the user
-/// half). What has no tables is skipped as a whole, so the cost is that of the pages present, not of the range.
-///
-/// # Safety
-/// As [`tables`]. `visit` leaves the entry present or unused, and flushes what the processor may remember.
-pub(super) unsafe fn for_each_page(
-    root: u64,
-    range: &Range<u64>,
-    visit: &mut dyn FnMut(u64, &mut PageTableEntry),
-) {
-    if !range.is_empty() {
-        // SAFETY: the caller's promise.
-        unsafe { visit_table(root, TOP_LEVEL, 0, range, visit) };
-    }
-}
-
-/// # Safety
-/// As [`for_each_page`]; `table` is a table of `level` that maps the addresses from `base` on, and `range` is not empty.
-unsafe fn visit_table(
-    table: u64,
-    level: u32,
-    base: u64,
-    range: &Range<u64>,
-    visit: &mut dyn FnMut(u64, &mut PageTableEntry),
-) {
-    const SLOTS: u64 = 512;
-    let size = PAGE << (9 * (level - 1)); // of what one entry maps
-    let first = range.start.saturating_sub(base) / size;
-    let last = ((range.end - 1).saturating_sub(base) / size).min(SLOTS - 1);
-    // SAFETY: a table in mapped memory that nobody else refers to, by the caller's promise.
-    let entries = unsafe { &mut *(phys_to_virt(table) as *mut PageTable) };
-    for slot in first..=last {
-        let entry = &mut entries[slot as usize];
-        let address = base + slot * size;
-        if entry.is_unused() {
-            continue;
-        }
-        match level {
-            1 => visit(address, entry),
-            // SAFETY: the user half has no large pages, so the entry leads to a table.
-            _ => unsafe { visit_table(entry.addr().as_u64(), level - 1, address, range, visit) },
-        }
-    }
-}
-
 /// The kernel half's slots, to copy into a new top table.
 pub(super) fn kernel_root() -> u64 {
     KERNEL_ROOT.load(Ordering::Relaxed)
@@ -181,5 +132,14 @@ pub(crate) fn load_root(root: u64) {
     if Cr3::read().0 != frame {
         // SAFETY: every root has the kernel half, so code, stack and data stay where they are.
         unsafe { Cr3::write(frame, Cr3Flags::empty()) };
+    }
+}
+
+/// Forgets what the processor remembers of the user half under `root`.
+pub(super) fn flush(root: u64) {
+    let (frame, flags) = Cr3::read();
+    if frame.start_address().as_u64() == root {
+        // SAFETY: the tables in use stay in use. The kernel's pages are global and stay remembered.
+        unsafe { Cr3::write(frame, flags) };
     }
 }

@@ -32,7 +32,7 @@ impl KernelStack {
         if let Some(bottom) = FREE.lock().pop() {
             return Ok(Self { bottom });
         }
-        frames::require_room()?;
+        frames::require_room(frames::RESERVE)?;
         let bottom = NEXT.fetch_add(SLOT, Ordering::Relaxed) + PAGE;
         let flags = Flags::PRESENT | Flags::WRITABLE | Flags::NO_EXECUTE | Flags::GLOBAL;
         for index in 0..PAGES {

@@ -1,6 +1,6 @@
 //! Starting programs: `execve`, `fork`, and the first process.
 
-use super::{Files, INIT, Pid, Process, Signals, table};
+use super::{Files, INIT, Pid, Process, Signals, files, table};
 use crate::arch::clock;
 use crate::arch::context;
 use crate::arch::cpu::VectorState;
@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 use askr_abi::Errno;
 use askr_agentbus::policy::Origin;
 use askr_core::elf::{self, LoadPlan};
+use askr_core::limits::Limits;
 use askr_core::stack::{self, StackSpec};
 use askr_core::told::Told;
 use core::cell::UnsafeCell;
@@ -39,13 +40,14 @@ impl Image {
         path: &[u8],
         argv: &[Vec<u8>],
         envp: &[Vec<u8>],
+        limits: &Limits,
     ) -> Result<Self, Errno> {
         let (bytes, canonical) = fs::read_program(origin, cwd, path, PROGRAM_MAX)?;
         let plan = elf::plan(&bytes, PIE_BASE).map_err(|error| {
             kprintln!("{}: {error}", canonical.escape_ascii());
             error.errno()
         })?;
-        let mut space = AddressSpace::new()?;
+        let mut space = AddressSpace::new(limits)?;
         map(&mut space, &plan, &bytes)?;
         let spec = StackSpec {
             top: STACK_TOP,
@@ -56,6 +58,9 @@ impl Image {
             hwcap: crate::arch::cpu::hwcap(),
         };
         let image = stack::build(&spec, &plan)?;
+        if STACK_TOP - image.rsp > limits.stack() / 4 * 3 {
+            return Err(Errno::E2BIG); // nothing would be left for the program itself
+        }
         space.load(image.rsp, &image.bytes)?;
         let name = canonical.rsplit(|&byte| byte == b'/').next().unwrap_or(&canonical).to_vec();
         Ok(Self { space, entry: plan.entry, rsp: image.rsp, name })
@@ -85,7 +90,7 @@ pub(crate) fn execute(
 ) -> Result<(), Errno> {
     let task = sched::current();
     let process = task.process().ok_or(Errno::ESRCH)?;
-    let image = Image::load(process.origin, &process.cwd(), path, argv, envp)?;
+    let image = Image::load(process.origin, &process.cwd(), path, argv, envp, &process.limits())?;
     process.root.store(image.space.root(), Ordering::Relaxed);
     let old = process.space.lock().replace(image.space);
     *process.name.lock() = image.name;
@@ -108,7 +113,8 @@ pub(crate) fn execute(
 pub(crate) fn fork(frame: &TrapFrame) -> Result<Pid, Errno> {
     let task = sched::current();
     let parent = task.process().ok_or(Errno::ESRCH)?;
-    let pid = table::allocate_pid()?;
+    let limits = parent.limits();
+    let pid = table::allocate_pid(limits.processes())?;
     let space = parent.with_space(|space| space.duplicate())?;
     // SAFETY: the process runs this itself; the registers are the processor's until saved here.
     let vector = unsafe {
@@ -125,6 +131,7 @@ pub(crate) fn fork(frame: &TrapFrame) -> Result<Pid, Errno> {
         space: Mutex::new(Some(space)),
         files: Mutex::new(parent.files.lock().clone()),
         cwd: Mutex::new(parent.cwd()),
+        limits: Mutex::new(limits),
         vector: UnsafeCell::new(vector),
         fs_base: AtomicU64::new(parent.fs_base()),
         signals: parent.signals.inherit(),
@@ -145,9 +152,11 @@ pub(crate) fn fork(frame: &TrapFrame) -> Result<Pid, Errno> {
 /// # Errors
 /// What loading it says.
 pub(crate) fn spawn_init(path: &[u8]) -> Result<(), Errno> {
-    let mut image = Image::load(Origin::Kernel, b"/", path, &[path.to_vec()], &[b"PATH=/bin".to_vec()])?;
+    let limits = Limits::new(table::PROCESSES_MAX as u64, files::DESCRIPTORS_MAX as u64);
+    let (argv, envp) = ([path.to_vec()], [b"PATH=/bin".to_vec()]);
+    let mut image = Image::load(Origin::Kernel, b"/", path, &argv, &envp, &limits)?;
     image.space.make_essential();
-    let pid = table::allocate_pid()?;
+    let pid = table::allocate_pid(limits.processes())?;
     let process = Process {
         pid,
         origin: Origin::Console,
@@ -158,6 +167,7 @@ pub(crate) fn spawn_init(path: &[u8]) -> Result<(), Errno> {
         space: Mutex::new(Some(image.space)),
         files: Mutex::new(Files::on_console()?),
         cwd: Mutex::new(b"/".to_vec()),
+        limits: Mutex::new(limits),
         vector: UnsafeCell::new(VectorState::new()),
         fs_base: AtomicU64::new(0),
         signals: Signals::default(),

@@ -8,7 +8,7 @@ use askr_abi::Errno;
 use askr_vfs::File;
 
 /// Descriptors a process may have (`RLIMIT_NOFILE` as on Linux).
-const DESCRIPTORS_MAX: usize = 1024;
+pub(super) const DESCRIPTORS_MAX: usize = 1024;
 
 #[derive(Clone)]
 struct Descriptor {

@@ -20,6 +20,7 @@ use crate::sched;
 use alloc::vec::Vec;
 use askr_abi::Errno;
 use askr_agentbus::policy::Origin;
+use askr_core::limits::Limits;
 use askr_core::told::Told;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -45,6 +46,7 @@ pub(crate) struct Process {
     root: AtomicU64,
     files: Mutex<Files>,
     cwd: Mutex<Vec<u8>>,
+    limits: Mutex<Limits>,
     vector: UnsafeCell<VectorState>,
     fs_base: AtomicU64,
     signals: Signals,
@@ -102,6 +104,22 @@ impl Process {
     /// Changes its working directory to an absolute, canonical path.
     pub(crate) fn set_cwd(&self, path: Vec<u8>) {
         *self.cwd.lock() = path;
+    }
+
+    /// Its resource limits.
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits.lock().clone()
+    }
+
+    /// Changes its resource limits.
+    ///
+    /// # Errors
+    /// What `change` says.
+    pub(crate) fn change_limits(
+        &self,
+        change: impl FnOnce(&mut Limits) -> Result<(), Errno>,
+    ) -> Result<(), Errno> {
+        change(&mut self.limits.lock())
     }
 
     /// Its open files.

@@ -12,7 +12,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use spin::Mutex;
 
 /// Processes that may exist at once; a few tasks are left to the kernel.
-const PROCESSES_MAX: usize = TASKS_MAX - 16;
+pub(super) const PROCESSES_MAX: usize = TASKS_MAX - 16;
 /// Numbers run up to this and then start over, as on Linux.
 const PID_MAX: Pid = 32_768;
 
@@ -33,13 +33,13 @@ pub(crate) struct Facts {
     pub(crate) age: Nanos,
 }
 
-/// A free process number.
+/// A free process number, if there are fewer than `limit` processes.
 ///
 /// # Errors
-/// EAGAIN when there are too many processes.
-pub(super) fn allocate_pid() -> Result<Pid, Errno> {
+/// EAGAIN when there are too many.
+pub(super) fn allocate_pid(limit: u64) -> Result<Pid, Errno> {
     let processes = PROCESSES.lock();
-    if processes.len() >= PROCESSES_MAX {
+    if processes.len() as u64 >= limit.min(PROCESSES_MAX as u64) {
         return Err(Errno::EAGAIN);
     }
     // More numbers than processes, so one of PID_MAX is free.

@@ -48,6 +48,7 @@ const NEEDS_ROOM: &[u64] = &[
     nr::FCNTL,
     nr::POLL,
     nr::PPOLL,
+    nr::MREMAP,
 ];
 
 const TABLE: &[(u64, Handler)] = &[
@@ -75,6 +76,8 @@ const TABLE: &[(u64, Handler)] = &[
     (nr::SCHED_YIELD, process::sched_yield),
     (nr::DUP, descriptor::dup),
     (nr::DUP2, descriptor::dup2),
+    (nr::MREMAP, memory::mremap),
+    (nr::MADVISE, memory::madvise),
     (nr::NANOSLEEP, system::nanosleep),
     (nr::GETPID, process::getpid),
     (nr::FORK, process::fork),
@@ -87,6 +90,7 @@ const TABLE: &[(u64, Handler)] = &[
     (nr::FCNTL, descriptor::fcntl),
     (nr::GETCWD, file::getcwd),
     (nr::CHDIR, file::chdir),
+    (nr::GETRLIMIT, memory::getrlimit),
     (nr::GETUID, process::get_zero),
     (nr::GETGID, process::get_zero),
     (nr::GETEUID, process::get_zero),
@@ -95,6 +99,7 @@ const TABLE: &[(u64, Handler)] = &[
     (nr::GETPPID, process::getppid),
     (nr::GETPGID, process::getpgid),
     (nr::ARCH_PRCTL, process::arch_prctl),
+    (nr::SETRLIMIT, memory::setrlimit),
     (nr::REBOOT, system::reboot),
     (nr::GETTID, process::getpid),
     (nr::GETDENTS64, file::getdents64),
@@ -106,6 +111,7 @@ const TABLE: &[(u64, Handler)] = &[
     (nr::PPOLL, poll::ppoll),
     (nr::DUP3, descriptor::dup3),
     (nr::PIPE2, descriptor::pipe2),
+    (nr::PRLIMIT64, memory::prlimit64),
     (nr::GETRANDOM, system::getrandom),
     (nr::AGENT_ASK, agent::ask),
 ];
