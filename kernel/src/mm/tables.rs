@@ -183,7 +183,7 @@ const fn table(frame: u64) -> *mut PageTable {
 }
 
 const fn slot(address: u64, level: u32) -> usize {
-    (address / PAGE >> (SLOT_BITS * (level - 1)) & (SLOTS - 1)) as usize
+    (((address / PAGE) >> (SLOT_BITS * (level - 1))) & (SLOTS - 1)) as usize
 }
 
 /// Visits the pages of one table; returns how many tables below it were freed.

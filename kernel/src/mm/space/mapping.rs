@@ -80,9 +80,9 @@ impl AddressSpace {
         let area = Area { range: range.clone(), rights, shared };
         self.areas.add_area(area.clone()).map_err(|_| Errno::ENOMEM)?;
         if shared {
-            let pages = range.clone().step_by(PAGE as usize);
-            let filled = pages.map(|at| populate(&mut self.tables, &mut self.resident, at, &area));
-            if let Err(errno) = filled.map(|frame| frame.map(drop)).collect::<Result<(), Errno>>() {
+            let mut pages = range.clone().step_by(PAGE as usize);
+            let fill = |at| populate(&mut self.tables, &mut self.resident, at, &area).map(drop);
+            if let Err(errno) = pages.try_for_each(fill) {
                 self.unmap(&range)?;
                 return Err(errno);
             }
@@ -214,7 +214,7 @@ impl AddressSpace {
                 return Err(Errno::EINVAL);
             }
             self.unmap(&new)?;
-            return self.relocate(old, Area { range: new, rights, shared });
+            return self.relocate(old, &Area { range: new, rights, shared });
         }
         let in_place = old.start.checked_add(length).filter(|&end| end <= USER_END).ok_or(Errno::ENOMEM)?;
         if more == 0 {
@@ -231,12 +231,12 @@ impl AddressSpace {
             return Err(Errno::ENOMEM);
         }
         let new = self.place(Placement::Hint(0), length)?;
-        self.relocate(old, Area { range: new, rights, shared })
+        self.relocate(old, &Area { range: new, rights, shared })
     }
 
     /// Moves the pages of `old` to the new area, as far as they fit; the old place is free then. On an error nothing has
     /// changed.
-    fn relocate(&mut self, old: &Range<u64>, new: Area) -> Result<u64, Errno> {
+    fn relocate(&mut self, old: &Range<u64>, new: &Area) -> Result<u64, Errno> {
         let start = new.range.start;
         let kept = old.start..old.end.min(old.start + new.len());
         super::super::require_heap_room()?;
