@@ -8,6 +8,7 @@ mod ask;
 mod errno;
 mod names;
 pub mod number;
+pub mod signal;
 pub mod terminal;
 pub mod types;
 

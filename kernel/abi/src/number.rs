@@ -31,6 +31,8 @@ pub const BRK: u64 = 12;
 pub const RT_SIGACTION: u64 = 13;
 /// `rt_sigprocmask(how, set, oldset, sigsetsize)`
 pub const RT_SIGPROCMASK: u64 = 14;
+/// `rt_sigreturn()`
+pub const RT_SIGRETURN: u64 = 15;
 /// `ioctl(fd, request, argument)`
 pub const IOCTL: u64 = 16;
 /// `pread64(fd, buf, count, offset)`
@@ -53,6 +55,8 @@ pub const MADVISE: u64 = 28;
 pub const DUP: u64 = 32;
 /// `dup2(oldfd, newfd)`
 pub const DUP2: u64 = 33;
+/// `pause()`
+pub const PAUSE: u64 = 34;
 /// `nanosleep(request, remaining)`
 pub const NANOSLEEP: u64 = 35;
 /// `getpid()`
@@ -93,6 +97,14 @@ pub const SETPGID: u64 = 109;
 pub const GETPPID: u64 = 110;
 /// `getpgid(pid)`
 pub const GETPGID: u64 = 121;
+/// `rt_sigpending(set, sigsetsize)`
+pub const RT_SIGPENDING: u64 = 127;
+/// `rt_sigtimedwait(set, info, timeout, sigsetsize)`
+pub const RT_SIGTIMEDWAIT: u64 = 128;
+/// `rt_sigsuspend(mask, sigsetsize)`
+pub const RT_SIGSUSPEND: u64 = 130;
+/// `sigaltstack(ss, old_ss)`
+pub const SIGALTSTACK: u64 = 131;
 /// `arch_prctl(code, addr)`
 pub const ARCH_PRCTL: u64 = 158;
 /// `setrlimit(resource, limit)`
@@ -101,14 +113,20 @@ pub const SETRLIMIT: u64 = 160;
 pub const REBOOT: u64 = 169;
 /// `gettid()`
 pub const GETTID: u64 = 186;
+/// `tkill(tid, signal)`
+pub const TKILL: u64 = 200;
 /// `getdents64(fd, buf, count)`
 pub const GETDENTS64: u64 = 217;
 /// `set_tid_address(tidptr)`
 pub const SET_TID_ADDRESS: u64 = 218;
+/// `restart_syscall()`
+pub const RESTART_SYSCALL: u64 = 219;
 /// `clock_gettime(clock, timespec)`
 pub const CLOCK_GETTIME: u64 = 228;
 /// `exit_group(status)`
 pub const EXIT_GROUP: u64 = 231;
+/// `tgkill(tgid, tid, signal)`
+pub const TGKILL: u64 = 234;
 /// `openat(dirfd, path, flags, mode)`
 pub const OPENAT: u64 = 257;
 /// `newfstatat(dirfd, path, buf, flags)`

@@ -1,5 +1,7 @@
 //! Layouts and flag values that cross the system-call boundary, as Linux has them on x86-64.
 
+pub use crate::signal::*;
+
 /// `struct stat` (144 bytes; `arch/x86/include/uapi/asm/stat.h`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
@@ -198,31 +200,18 @@ pub const DT_REG: u8 = 8;
 /// `d_type` of a symbolic link.
 pub const DT_LNK: u8 = 10;
 
-/// Interrupt from the terminal (Ctrl-C).
-pub const SIGINT: u32 = 2;
-/// Illegal instruction.
-pub const SIGILL: u32 = 4;
-/// Breakpoint.
-pub const SIGTRAP: u32 = 5;
-/// Misaligned or impossible memory access.
-pub const SIGBUS: u32 = 7;
-/// Arithmetic error.
-pub const SIGFPE: u32 = 8;
-/// Ends the process, cannot be ignored.
-pub const SIGKILL: u32 = 9;
-/// Invalid memory access.
-pub const SIGSEGV: u32 = 11;
-/// Write to a pipe that nobody reads.
-pub const SIGPIPE: u32 = 13;
-/// Request to end.
-pub const SIGTERM: u32 = 15;
-/// A child ended.
-pub const SIGCHLD: u32 = 17;
-/// Highest signal number plus one.
-pub const NSIG: u32 = 65;
-
 /// `wait4`: return 0 at once when no child has ended.
 pub const WNOHANG: u32 = 1;
+/// `wait4`: children that were stopped too.
+pub const WUNTRACED: u32 = 2;
+/// `wait4`: children that went on too.
+pub const WCONTINUED: u32 = 8;
+/// `wait4`: only children of this thread; the same here, there are no threads.
+pub const WNOTHREAD: u32 = 0x2000_0000;
+/// `wait4`: children whatever signal they end with.
+pub const WALL: u32 = 0x4000_0000;
+/// `wait4`: only children that do not end with SIGCHLD.
+pub const WCLONE: u32 = 0x8000_0000;
 
 /// First magic number of `reboot(2)`.
 pub const REBOOT_MAGIC1: u64 = 0xfee1_dead;
@@ -290,10 +279,3 @@ pub const RLIMIT_NPROC: usize = 6;
 pub const RLIMIT_NOFILE: usize = 7;
 /// `getrlimit`: bytes of address space.
 pub const RLIMIT_AS: usize = 9;
-
-/// `rt_sigaction`: the default action.
-pub const SIG_DFL: u64 = 0;
-/// `rt_sigaction`: ignore the signal.
-pub const SIG_IGN: u64 = 1;
-/// Stops the process, cannot be ignored.
-pub const SIGSTOP: u32 = 19;

@@ -1,7 +1,7 @@
 //! What of the kernel can be decided without hardware: how a program is laid out in memory ([`elf`],
 //! [`stack`]), what it may use of that ([`areas`]) and of the machine ([`limits`]), what the initial archive holds
-//! ([`initrd`]), what a path means ([`path`]), what a terminal does with the bytes typed at it ([`tty`]) and what was told
-//! already ([`told`]). Nothing here waits, maps memory or touches a device.
+//! ([`initrd`]), what a path means ([`path`]), what a signal does ([`signal`]), what a terminal does with the bytes typed at
+//! it ([`tty`]) and what was told already ([`told`]). Nothing here waits, maps memory or touches a device.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -12,6 +12,7 @@ pub mod elf;
 pub mod initrd;
 pub mod limits;
 pub mod path;
+pub mod signal;
 pub mod stack;
 pub mod told;
 pub mod tty;

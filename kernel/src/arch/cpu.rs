@@ -3,9 +3,13 @@
 use super::trap::TrapFrame;
 use alloc::boxed::Box;
 use alloc::vec;
+use alloc::vec::Vec;
+use askr_core::signal::fault;
+use askr_core::signal::frame::BadFrame;
+use askr_core::signal::xstate::{Format, LEGACY_SIZE};
 use core::arch::x86_64::{__cpuid, __cpuid_count};
 use core::fmt;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use spin::Once;
 use x86_64::registers::control::{Cr0, Cr0Flags, Cr4, Cr4Flags};
 use x86_64::registers::model_specific::FsBase;
@@ -16,11 +20,15 @@ use x86_64::registers::xcontrol::{XCr0, XCr0Flags};
 enum Save {
     /// FXSAVE: x87 and SSE, 512 bytes.
     Fx,
-    /// XSAVE with the size that the enabled components take.
-    X { bytes: usize },
+    /// XSAVE with the enabled components and the size that they take.
+    X { bytes: usize, components: u64 },
 }
 
 static SAVE: Once<Save> = Once::new();
+/// Bits of MXCSR that may be set.
+static MXCSR_MASK: AtomicU32 = AtomicU32::new(MXCSR_MASK_OLD);
+/// Those of processors that do not tell (Intel SDM vol. 1, 11.6.6).
+const MXCSR_MASK_OLD: u32 = 0xffbf;
 /// Whether SMAP is on.
 static SMAP: AtomicBool = AtomicBool::new(false);
 
@@ -49,6 +57,18 @@ pub(crate) fn init() {
         Cr4::update(|flags| flags.insert(cr4));
     }
     SAVE.call_once(|| if has_xsave { enable_xsave() } else { Save::Fx });
+    let mask = mxcsr_mask();
+    if mask != 0 {
+        MXCSR_MASK.store(mask, Ordering::Relaxed);
+    }
+}
+
+/// The mask that FXSAVE tells, 0 on old processors.
+fn mxcsr_mask() -> u32 {
+    let mut area = [Line([0; 64]); 8];
+    // SAFETY: 512 bytes, aligned; SSE is on.
+    unsafe { core::arch::asm!("fxsave64 [{}]", in(reg) area.as_mut_ptr(), options(nostack)) };
+    u32::from_le_bytes(core::array::from_fn(|index| area[0].0[28 + index]))
 }
 
 fn enable_xsave() -> Save {
@@ -62,7 +82,7 @@ fn enable_xsave() -> Save {
     // SAFETY: CPUID leaf 0xD reports every component set here, and AVX-512 only as a whole with AVX.
     unsafe { XCr0::write(enabled) };
     // EBX: bytes that the components enabled now take (Intel SDM vol. 1, 13.2).
-    Save::X { bytes: __cpuid_count(0xd, 0).ebx as usize }
+    Save::X { bytes: __cpuid_count(0xd, 0).ebx as usize, components: enabled.bits() }
 }
 
 #[derive(Clone, Copy)]
@@ -76,14 +96,39 @@ pub(crate) struct VectorState(Box<[Line]>);
 impl VectorState {
     /// The state a program starts with: all exceptions masked, registers zero (SysV ABI, 3.4.1).
     pub(crate) fn new() -> Self {
-        let bytes = match SAVE.get() {
-            Some(Save::X { bytes }) => *bytes,
-            _ => 512,
-        };
-        let mut area = vec![Line([0; 64]); bytes.div_ceil(64)].into_boxed_slice();
+        let mut area = vec![Line([0; 64]); vector_format().size.div_ceil(64)].into_boxed_slice();
         area[0].0[0..2].copy_from_slice(&0x037f_u16.to_le_bytes()); // x87 control word
         area[0].0[24..28].copy_from_slice(&0x1f80_u32.to_le_bytes()); // MXCSR
         Self(area)
+    }
+
+    /// What was saved, as it goes into the frame of a signal handler.
+    pub(crate) fn to_frame(&self) -> Vec<u8> {
+        let area: Vec<u8> = self.0.iter().flat_map(|line| line.0).collect();
+        vector_format().to_frame(&area)
+    }
+
+    /// The state that stood in the frame of a signal handler.
+    ///
+    /// # Errors
+    /// [`BadFrame`] for what the processor would refuse to load.
+    pub(crate) fn from_frame(bytes: &[u8]) -> Result<Self, BadFrame> {
+        let area = vector_format().from_frame(bytes)?;
+        let mut state = Self::new();
+        for (line, bytes) in state.0.iter_mut().zip(area.chunks(64)) {
+            line.0 = [0; 64];
+            line.0[..bytes.len()].copy_from_slice(bytes);
+        }
+        Ok(state)
+    }
+
+    /// Floating-point exceptions that happened and are not masked: those of the x87 unit (vector 16) or of SSE.
+    pub(crate) fn unmasked_exceptions(&self, vector: u64) -> u32 {
+        let short = |at: usize| u16::from_le_bytes([self.0[0].0[at], self.0[0].0[at + 1]]);
+        match vector {
+            16 => fault::unmasked_x87(short(0), short(2)),
+            _ => fault::unmasked_sse(u32::from(short(24)) | u32::from(short(26)) << 16),
+        }
     }
 
     /// Stores the processor's registers here.
@@ -102,7 +147,7 @@ impl VectorState {
     /// Loads the processor's registers from here.
     pub(crate) fn load(&self) {
         let area = self.0.as_ptr();
-        // SAFETY: written by `save` or `new`, so no reserved bit is set that would fault.
+        // SAFETY: written by `save`, `new` or `from_frame`, so no reserved bit is set that would fault.
         unsafe {
             match SAVE.get() {
                 Some(Save::X { .. }) => core::arch::asm!(
@@ -110,6 +155,15 @@ impl VectorState {
                 _ => core::arch::asm!("fxrstor64 [{}]", in(reg) area, options(nostack)),
             }
         }
+    }
+}
+
+/// How vector state is saved.
+pub(crate) fn vector_format() -> Format {
+    let mxcsr_mask = MXCSR_MASK.load(Ordering::Relaxed);
+    match SAVE.get() {
+        Some(&Save::X { bytes, components }) => Format { size: bytes, components, mxcsr_mask },
+        _ => Format { size: LEGACY_SIZE, components: 0, mxcsr_mask },
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::gdt::{self, USER_CS, USER_SS};
 use super::{cpu, pic};
+use askr_core::signal::frame::Registers;
 use core::arch::global_asm;
 use spin::Once;
 use x86_64::VirtAddr;
@@ -74,6 +75,71 @@ impl TrapFrame {
     /// Whether the interrupted code was a user program.
     pub(crate) const fn is_user(&self) -> bool {
         self.cs & 3 == 3
+    }
+
+    /// Makes an interrupted system call begin again, as call `number`.
+    pub(crate) fn call_again(&mut self, number: u64) {
+        /// Bytes of the `syscall` instruction.
+        const SYSCALL_LENGTH: u64 = 2;
+        self.rip = self.rip.wrapping_sub(SYSCALL_LENGTH);
+        self.rax = number;
+    }
+
+    /// The registers for a signal handler's context.
+    pub(crate) const fn registers(&self) -> Registers {
+        let Self { r15, r14, r13, r12, r11, r10, r9, r8, rdi, rsi, rbp, rbx, rdx, rcx, rax, .. } = *self;
+        let Self { rip, cs, rflags, rsp, ss, .. } = *self;
+        let (cs, ss) = (cs as u16, ss as u16);
+        Registers {
+            r8,
+            r9,
+            r10,
+            r11,
+            r12,
+            r13,
+            r14,
+            r15,
+            rdi,
+            rsi,
+            rbp,
+            rbx,
+            rdx,
+            rax,
+            rcx,
+            rsp,
+            rip,
+            rflags,
+            cs,
+            ss,
+        }
+    }
+
+    /// Goes on with other registers of a program, whose selectors and rip were checked.
+    pub(crate) const fn set_registers(&mut self, registers: &Registers) {
+        let Registers { r8, r9, r10, r11, r12, r13, r14, r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, .. } =
+            *registers;
+        let Registers { rsp, rip, rflags, .. } = *registers;
+        *self = Self {
+            r8,
+            r9,
+            r10,
+            r11,
+            r12,
+            r13,
+            r14,
+            r15,
+            rdi,
+            rsi,
+            rbp,
+            rbx,
+            rdx,
+            rax,
+            rcx,
+            rsp,
+            rip,
+            rflags,
+            ..*self
+        };
     }
 
     /// Whether SYSRET may return to it. SYSRET takes rip from rcx and rflags from r11; with a non-canonical rip
@@ -171,15 +237,15 @@ extern "C" fn trap_entry(frame: &mut TrapFrame) {
     }
     if frame.is_user() {
         interrupts::enable();
-        crate::process::before_user();
+        crate::process::before_user(frame, None);
     }
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn syscall_trap(frame: &mut TrapFrame) -> bool {
     interrupts::enable();
-    crate::syscall::dispatch(frame);
-    crate::process::before_user();
+    let restart = crate::syscall::dispatch(frame);
+    crate::process::before_user(frame, restart);
     frame.sysret_safe()
 }
 

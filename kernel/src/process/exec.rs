@@ -1,7 +1,6 @@
 //! Starting programs: `execve`, `fork`, and the first process.
 
-use super::{Files, INIT, Pid, Process, Signals, files, table};
-use crate::arch::clock;
+use super::{Beginning, Files, INIT, Pid, Process, files, table};
 use crate::arch::context;
 use crate::arch::cpu::VectorState;
 use crate::arch::trap::TrapFrame;
@@ -14,11 +13,10 @@ use askr_abi::Errno;
 use askr_agentbus::policy::Origin;
 use askr_core::elf::{self, LoadPlan};
 use askr_core::limits::Limits;
+use askr_core::signal::Signals;
 use askr_core::stack::{self, StackSpec};
 use askr_core::told::Told;
-use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use spin::Mutex;
+use core::sync::atomic::Ordering;
 
 /// Where position-independent programs are put.
 const PIE_BASE: u64 = 0x5555_5555_0000;
@@ -97,8 +95,8 @@ pub(crate) fn execute(
     let closed = process.files.lock().take_close_on_exec();
     *process.missing_calls.lock() = Told::new();
     process.fs_base.store(0, Ordering::Relaxed);
-    // SAFETY: the process runs this itself; see the Sync implementation of Process.
-    unsafe { *process.vector.get() = VectorState::new() };
+    process.signals.lock().reset_for_exec();
+    process.set_vector(VectorState::new());
     process.enter_processor();
     drop((old, closed));
     bus::process_started(process);
@@ -116,31 +114,21 @@ pub(crate) fn fork(frame: &TrapFrame) -> Result<Pid, Errno> {
     let limits = parent.limits();
     let pid = table::allocate_pid(limits.processes())?;
     let space = parent.with_space(|space| space.duplicate())?;
-    // SAFETY: the process runs this itself; the registers are the processor's until saved here.
-    let vector = unsafe {
-        (*parent.vector.get()).save();
-        (*parent.vector.get()).clone()
-    };
-    let child = Process {
+    let child = Process::new(Beginning {
         pid,
         origin: parent.origin,
-        parent: AtomicU32::new(parent.pid),
-        group: AtomicU32::new(parent.group()),
-        name: Mutex::new(parent.name()),
-        root: AtomicU64::new(space.root()),
-        space: Mutex::new(Some(space)),
-        files: Mutex::new(parent.files.lock().clone()),
-        cwd: Mutex::new(parent.cwd()),
-        limits: Mutex::new(limits),
-        vector: UnsafeCell::new(vector),
-        fs_base: AtomicU64::new(parent.fs_base()),
-        signals: parent.signals.inherit(),
-        ending: Mutex::new(None),
-        zombie: Mutex::new(None),
-        missing_calls: Mutex::new(*parent.missing_calls.lock()),
-        announced: AtomicBool::new(false),
-        started: clock::now(),
-    };
+        parent: parent.pid,
+        group: parent.group(),
+        name: parent.name(),
+        space,
+        files: parent.files.lock().clone(),
+        cwd: parent.cwd(),
+        limits,
+        vector: parent.save_vector(),
+        fs_base: parent.fs_base(),
+        signals: parent.signals.lock().inherit(),
+        missing_calls: *parent.missing_calls.lock(),
+    });
     let mut child_frame = *frame;
     child_frame.rax = 0;
     sched::start(prepare(child, &child_frame)?);
@@ -157,26 +145,21 @@ pub(crate) fn spawn_init(path: &[u8]) -> Result<(), Errno> {
     let mut image = Image::load(Origin::Kernel, b"/", path, &argv, &envp, &limits)?;
     image.space.make_essential();
     let pid = table::allocate_pid(limits.processes())?;
-    let process = Process {
+    let process = Process::new(Beginning {
         pid,
         origin: Origin::Console,
-        parent: AtomicU32::new(0),
-        group: AtomicU32::new(pid),
-        name: Mutex::new(image.name),
-        root: AtomicU64::new(image.space.root()),
-        space: Mutex::new(Some(image.space)),
-        files: Mutex::new(Files::on_console()?),
-        cwd: Mutex::new(b"/".to_vec()),
-        limits: Mutex::new(limits),
-        vector: UnsafeCell::new(VectorState::new()),
-        fs_base: AtomicU64::new(0),
-        signals: Signals::default(),
-        ending: Mutex::new(None),
-        zombie: Mutex::new(None),
-        missing_calls: Mutex::new(Told::new()),
-        announced: AtomicBool::new(false),
-        started: clock::now(),
-    };
+        parent: 0,
+        group: pid,
+        name: image.name,
+        space: image.space,
+        files: Files::on_console()?,
+        cwd: b"/".to_vec(),
+        limits,
+        vector: VectorState::new(),
+        fs_base: 0,
+        signals: Signals::new(true),
+        missing_calls: Told::new(),
+    });
     debug_assert_eq!(pid, INIT);
     let task = prepare(process, &TrapFrame::user(image.entry, image.rsp))?;
     bus::process_started(task.process().expect("made with one"));

@@ -1,16 +1,20 @@
-//! Faults of user programs. The process ends with a report; everything else goes on.
+//! Faults of user programs. A handler of the program's gets the signal, or the process ends with a report; everything
+//! else goes on.
 
 use super::{ExitStatus, Process};
 use crate::arch::cpu::Registers;
 use crate::arch::trap::TrapFrame;
-use crate::mm::{AddressSpace, user};
+use crate::mm::{AddressSpace, USER_END, user};
 use crate::{bus, kprintln, sched};
 use askr_abi::Errno;
-use askr_abi::types::{SIGBUS, SIGFPE, SIGILL, SIGKILL, SIGSEGV, SIGTRAP};
+use askr_abi::signal::SIGKILL;
 use askr_core::areas::Access;
+use askr_core::signal::Info;
+use askr_core::signal::fault::{self, FaultRecord};
 
 const PAGE_FAULT: u64 = 14;
 /// Bits of a page fault's error code (Intel SDM vol. 3A, 4.7).
+const ERROR_PRESENT: u64 = 1;
 const ERROR_WRITE: u64 = 1 << 1;
 const ERROR_USER: u64 = 1 << 2;
 const ERROR_FETCH: u64 = 1 << 4;
@@ -22,7 +26,10 @@ pub(crate) fn from_user(frame: &TrapFrame, address: u64) {
     let task = sched::current();
     let process = task.process().expect("user mode means a process");
     if frame.vector != PAGE_FAULT {
-        return die(process, signal_of(frame.vector), frame, None);
+        let unmasked = process.save_vector().unmasked_exceptions(frame.vector);
+        process.fault.lock().trap = frame.vector;
+        process.fault.lock().error = frame.error;
+        return raise(process, fault::of_exception(frame.vector, frame.rip, unmasked), frame, None);
     }
     let access = if frame.error & ERROR_FETCH != 0 {
         Access::Execute
@@ -34,23 +41,30 @@ pub(crate) fn from_user(frame: &TrapFrame, address: u64) {
     if frame.error & ERROR_USER == 0 {
         // The processor's own access with ring 0's rights. No page that is made present would end it: QEMU before
         // 9.1 reads the stack so for an IRET in ring 3, and SMAP forbids that.
-        return die(process, SIGSEGV, frame, Some((address, access, "not allowed to the processor")));
+        return page_fault(process, frame, (address, access, "not allowed to the processor"));
     }
     match process.with_space(|space| space.touch(address, access)) {
         Ok(_) => {}
         Err(Errno::ENOMEM) => die(process, SIGKILL, frame, Some((address, access, "out of memory"))),
-        Err(_) => die(process, SIGSEGV, frame, Some((address, access, "not allowed"))),
+        Err(_) => page_fault(process, frame, (address, access, "not allowed")),
     }
 }
 
-/// The signal of an exception, as on Linux (arch/x86/kernel/traps.c).
-const fn signal_of(vector: u64) -> u32 {
-    match vector {
-        0 | 16 | 19 => SIGFPE,
-        1 | 3 => SIGTRAP,
-        6 => SIGILL,
-        11 | 12 | 17 => SIGBUS,
-        _ => SIGSEGV,
+/// A page fault that is the program's own: SIGSEGV.
+fn page_fault(process: &Process, frame: &TrapFrame, memory: (u64, Access, &str)) {
+    let address = memory.0;
+    let mapped = process.with_space(|space| Ok(space.covers(address))).unwrap_or(false);
+    // What the kernel's half holds is nobody's business: there, every access is one that is not allowed.
+    let error = if address < USER_END { frame.error } else { frame.error | ERROR_PRESENT };
+    *process.fault.lock() = FaultRecord { error, trap: PAGE_FAULT, cr2: address };
+    raise(process, fault::of_page_fault(address, mapped), frame, Some(memory));
+}
+
+/// Leaves the fault to the program's handler, or ends it with a report.
+fn raise(process: &Process, info: Info, frame: &TrapFrame, memory: Option<(u64, Access, &str)>) {
+    let handled = process.signals.lock().force(info);
+    if !handled {
+        die(process, info.signal, frame, memory);
     }
 }
 

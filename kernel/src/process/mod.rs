@@ -1,30 +1,36 @@
 //! Processes: their state, the table of all of them, and the door back to user mode.
 
+mod deliver;
 mod exec;
 mod exit;
 pub(crate) mod fault;
 mod files;
+mod restart;
 mod signal;
 mod table;
 
+pub(crate) use deliver::resume;
 pub(crate) use exec::{execute, fork, spawn_init};
 pub(crate) use exit::{Children, ExitStatus, wait};
 pub(crate) use files::Files;
-pub(crate) use signal::{group_exists, interrupt_foreground, interrupted, kill, kill_group};
+pub(crate) use restart::{Interrupted, Restart};
+pub(crate) use signal::{dying, group_exists, interrupt_foreground, interrupted, kill, kill_group, raise};
 pub(crate) use table::{Facts, find, snapshot, wake};
 
 use crate::arch::clock::{self, Nanos};
 use crate::arch::cpu::{self, VectorState};
+use crate::arch::trap::TrapFrame;
 use crate::mm::{self, AddressSpace};
 use crate::sched;
 use alloc::vec::Vec;
 use askr_abi::Errno;
 use askr_agentbus::policy::Origin;
 use askr_core::limits::Limits;
+use askr_core::signal::Signals;
+use askr_core::signal::fault::FaultRecord;
 use askr_core::told::Told;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-pub(crate) use signal::Signals;
 use spin::Mutex;
 use x86_64::instructions::interrupts;
 
@@ -49,7 +55,11 @@ pub(crate) struct Process {
     limits: Mutex<Limits>,
     vector: UnsafeCell<VectorState>,
     fs_base: AtomicU64,
-    signals: Signals,
+    signals: Mutex<Signals>,
+    /// What a signal handler is told about the last exception.
+    fault: Mutex<FaultRecord>,
+    /// The call that goes on after a stop, if it has a deadline.
+    interrupted: Mutex<Option<Interrupted>>,
     /// Set when it is decided that the process ends; carried out on its way to user mode.
     ending: Mutex<Option<ExitStatus>>,
     /// Set when it has ended and waits to be reaped.
@@ -61,11 +71,56 @@ pub(crate) struct Process {
     started: Nanos,
 }
 
-// SAFETY: `vector` is touched only by the scheduler and by `fork` and `execve` of the process itself, on the one
-// core, without preemption.
+// SAFETY: `vector` is touched only by the scheduler and by the process itself (`fork`, `execve`, its signal handlers), on
+// the one core, without preemption.
 unsafe impl Sync for Process {}
 
+/// What a process begins with.
+struct Beginning {
+    pid: Pid,
+    origin: Origin,
+    parent: Pid,
+    group: Pid,
+    name: Vec<u8>,
+    space: AddressSpace,
+    files: Files,
+    cwd: Vec<u8>,
+    vector: VectorState,
+    fs_base: u64,
+    signals: Signals,
+    limits: Limits,
+    missing_calls: Told,
+}
+
 impl Process {
+    fn new(beginning: Beginning) -> Self {
+        let Beginning {
+            pid, origin, parent, group, name, space, files, cwd, vector, fs_base, signals, ..
+        } = beginning;
+        Self {
+            pid,
+            origin,
+            parent: AtomicU32::new(parent),
+            group: AtomicU32::new(group),
+            name: Mutex::new(name),
+            root: AtomicU64::new(space.root()),
+            space: Mutex::new(Some(space)),
+            files: Mutex::new(files),
+            cwd: Mutex::new(cwd),
+            limits: Mutex::new(beginning.limits),
+            vector: UnsafeCell::new(vector),
+            fs_base: AtomicU64::new(fs_base),
+            signals: Mutex::new(signals),
+            fault: Mutex::new(FaultRecord::default()),
+            interrupted: Mutex::new(None),
+            ending: Mutex::new(None),
+            zombie: Mutex::new(None),
+            missing_calls: Mutex::new(beginning.missing_calls),
+            announced: AtomicBool::new(false),
+            started: clock::now(),
+        }
+    }
+
     /// Its number.
     pub(crate) const fn pid(&self) -> Pid {
         self.pid
@@ -127,8 +182,8 @@ impl Process {
         &self.files
     }
 
-    /// Its ignored and pending signals.
-    pub(crate) const fn signals(&self) -> &Signals {
+    /// Its signals.
+    pub(crate) const fn signals(&self) -> &Mutex<Signals> {
         &self.signals
     }
 
@@ -169,6 +224,24 @@ impl Process {
         self.missing_calls.lock().is_new(number)
     }
 
+    /// The vector registers of the running process.
+    fn save_vector(&self) -> VectorState {
+        // SAFETY: the process runs this itself; see the Sync implementation.
+        unsafe {
+            (*self.vector.get()).save();
+            (*self.vector.get()).clone()
+        }
+    }
+
+    /// Gives the running process other vector registers.
+    fn set_vector(&self, state: VectorState) {
+        // SAFETY: as above.
+        unsafe {
+            *self.vector.get() = state;
+            (*self.vector.get()).load();
+        }
+    }
+
     /// Called by the scheduler before another task runs.
     pub(crate) fn leave_processor(&self) {
         // SAFETY: see the Sync implementation.
@@ -186,11 +259,12 @@ impl Process {
 
 /// Everything that happens between the kernel's work and user code: due timers, signals, the end of the process,
 /// other tasks. Interrupts are on; they are off on return, so that nothing comes between the last look and the user's
-/// code. Does not return if the process ends. No caller holds a reference to the task.
-pub(crate) fn before_user() {
+/// code. Does not return if the process ends. No caller holds a reference to the task. `restart` says what a system call
+/// that a signal interrupted does after it.
+pub(crate) fn before_user(frame: &mut TrapFrame, mut restart: Option<Restart>) {
     loop {
         sched::run_timers();
-        if signal::deliver() {
+        if deliver::deliver(frame, &mut restart) {
             exit::finish();
         }
         interrupts::disable();
@@ -201,14 +275,14 @@ pub(crate) fn before_user() {
     }
 }
 
-/// A named yield point in a system call that may take long: lets others run, and says whether to give up because of a
-/// signal. No lock is held.
+/// A named yield point in a system call that may take long: lets others run, and says whether to give up because a
+/// signal ends the process. No lock is held.
 pub(crate) fn breathe() -> bool {
     sched::run_timers();
     if sched::should_yield() {
         sched::yield_now();
     }
-    interrupted()
+    dying()
 }
 
 impl Process {

@@ -26,13 +26,14 @@ pub(super) fn ask(call: &mut Call<'_>) -> Result<u64, Errno> {
         mm::user::check(space, args.answer, answer_cap, Access::Write)?;
         mm::user::check(space, address, AskArgs::MIN_SIZE, Access::Write)
     })?;
-    let deadline = clock::now() + u64::from(args.timeout_ms) * 1_000_000;
+    let deadline = call.deadline(clock::now() + u64::from(args.timeout_ms) * 1_000_000);
     let question = Question { code: args.intent as u16, text: &question, deadline };
     let (decider, reason, answer) = match (bus::ask(&question), default) {
         (Ok(Answer { decider, bytes }), _) => (decider, 0, bytes),
         (Err(errno @ (Errno::EAGAIN | Errno::ETIMEDOUT | Errno::EACCES)), Some(default)) => {
             (Decider::Default, errno as u32, default)
         }
+        (Err(Errno::EINTR), _) => return Err(call.interrupted_before(deadline)),
         (Err(errno), _) => return Err(errno),
     };
     let written = answer.len().min(answer_cap);

@@ -7,7 +7,6 @@ use alloc::vec;
 use alloc::vec::Vec;
 use askr_abi::Errno;
 use askr_abi::types::SIGPIPE;
-use askr_agentbus::policy::Origin;
 use askr_core::areas::Access;
 use askr_vfs::{File, Kind, PIPE_BUF};
 
@@ -178,7 +177,7 @@ fn write_from(
             put(&buffer, done as u64)
         });
         if taken == Err(Errno::EPIPE) {
-            process::kill(Origin::Kernel, call.process().pid(), SIGPIPE)?;
+            process::raise(SIGPIPE);
         }
         match taken {
             Ok(taken) => done += taken,

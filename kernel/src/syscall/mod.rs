@@ -8,12 +8,14 @@ mod io;
 mod memory;
 mod poll;
 mod process;
+mod restart;
+mod signal;
 mod system;
 mod terminal;
 
 use crate::arch::clock::{Nanos, SECOND};
 use crate::arch::trap::TrapFrame;
-use crate::process::Process;
+use crate::process::{Process, Restart};
 use crate::sched::{self, Task};
 use crate::{kprintln, mm};
 use alloc::sync::Arc;
@@ -24,6 +26,9 @@ pub(crate) struct Call<'a> {
     task: Arc<Task>,
     /// rdi, rsi, rdx, r10, r8, r9.
     args: [u64; 6],
+    number: u64,
+    /// When the call ends that is going on after a stop.
+    resumed: Option<Nanos>,
     frame: &'a mut TrapFrame,
 }
 
@@ -65,8 +70,9 @@ const TABLE: &[(u64, Handler)] = &[
     (nr::MPROTECT, memory::mprotect),
     (nr::MUNMAP, memory::munmap),
     (nr::BRK, memory::brk),
-    (nr::RT_SIGACTION, process::rt_sigaction),
-    (nr::RT_SIGPROCMASK, process::rt_sigprocmask),
+    (nr::RT_SIGACTION, signal::rt_sigaction),
+    (nr::RT_SIGPROCMASK, signal::rt_sigprocmask),
+    (nr::RT_SIGRETURN, signal::rt_sigreturn),
     (nr::IOCTL, terminal::ioctl),
     (nr::PREAD64, io::pread64),
     (nr::PWRITE64, io::pwrite64),
@@ -78,6 +84,7 @@ const TABLE: &[(u64, Handler)] = &[
     (nr::DUP2, descriptor::dup2),
     (nr::MREMAP, memory::mremap),
     (nr::MADVISE, memory::madvise),
+    (nr::PAUSE, signal::pause),
     (nr::NANOSLEEP, system::nanosleep),
     (nr::GETPID, process::getpid),
     (nr::FORK, process::fork),
@@ -85,7 +92,7 @@ const TABLE: &[(u64, Handler)] = &[
     (nr::EXECVE, process::execve),
     (nr::EXIT, process::exit),
     (nr::WAIT4, process::wait4),
-    (nr::KILL, process::kill),
+    (nr::KILL, signal::kill),
     (nr::UNAME, system::uname),
     (nr::FCNTL, descriptor::fcntl),
     (nr::GETCWD, file::getcwd),
@@ -98,14 +105,21 @@ const TABLE: &[(u64, Handler)] = &[
     (nr::SETPGID, process::setpgid),
     (nr::GETPPID, process::getppid),
     (nr::GETPGID, process::getpgid),
+    (nr::RT_SIGPENDING, signal::rt_sigpending),
+    (nr::RT_SIGTIMEDWAIT, signal::rt_sigtimedwait),
+    (nr::RT_SIGSUSPEND, signal::rt_sigsuspend),
+    (nr::SIGALTSTACK, signal::sigaltstack),
     (nr::ARCH_PRCTL, process::arch_prctl),
     (nr::SETRLIMIT, memory::setrlimit),
     (nr::REBOOT, system::reboot),
     (nr::GETTID, process::getpid),
+    (nr::TKILL, signal::tkill),
     (nr::GETDENTS64, file::getdents64),
     (nr::SET_TID_ADDRESS, process::getpid),
+    (nr::RESTART_SYSCALL, signal::restart_syscall),
     (nr::CLOCK_GETTIME, system::clock_gettime),
     (nr::EXIT_GROUP, process::exit),
+    (nr::TGKILL, signal::tgkill),
     (nr::OPENAT, file::openat),
     (nr::NEWFSTATAT, file::newfstatat),
     (nr::PPOLL, poll::ppoll),
@@ -141,18 +155,24 @@ const fn index(number: u64) -> usize {
     }
 }
 
-/// Serves the call that `frame` holds and leaves its result in rax.
-pub(crate) fn dispatch(frame: &mut TrapFrame) {
+/// The handler of a call.
+fn handler(number: u64) -> Option<Handler> {
+    BY_NUMBER.get(index(number)).copied().flatten()
+}
+
+/// Serves the call that `frame` holds and leaves its result in rax. Returns how it goes on if a signal interrupted it.
+pub(crate) fn dispatch(frame: &mut TrapFrame) -> Option<Restart> {
     let number = frame.rax;
     let args = [frame.rdi, frame.rsi, frame.rdx, frame.r10, frame.r8, frame.r9];
-    let mut call = Call { task: sched::current(), args, frame };
-    let result = match BY_NUMBER.get(index(number)).copied().flatten() {
+    let mut call = Call { task: sched::current(), args, number, resumed: None, frame };
+    let result = match handler(number) {
         Some(_) if NEEDS_ROOM.contains(&number) && mm::require_heap_room().is_err() => Err(Errno::ENOMEM),
         Some(handler) => handler(&mut call),
         None => Err(unknown(&call, number)),
     };
     // A successful execve has replaced the whole frame and returns 0 in its rax.
     call.frame.rax = result.unwrap_or_else(Errno::to_rax);
+    if result == Err(Errno::EINTR) { restart::of(&call) } else { None }
 }
 
 /// Told once for each program and call, so that its author learns what is missing.

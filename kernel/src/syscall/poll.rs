@@ -29,20 +29,27 @@ pub(super) fn poll(call: &mut Call<'_>) -> Result<u64, Errno> {
     wait(call, timeout.map(|timeout| clock::now().saturating_add(timeout * MILLISECOND)))
 }
 
-/// `ppoll(fds, nfds, timeout, sigmask, sigsetsize)`: without a signal mask.
+/// `ppoll(fds, nfds, timeout, sigmask, sigsetsize)`
 pub(super) fn ppoll(call: &mut Call<'_>) -> Result<u64, Errno> {
-    let [_, _, timeout_at, mask_at, ..] = call.args;
-    if mask_at != 0 {
-        return Err(Errno::ENOSYS);
-    }
+    let [_, _, timeout_at, mask_at, size, ..] = call.args;
+    let mask = if mask_at == 0 { None } else { Some(call.signal_mask(mask_at, size)?) };
     let mut deadline = None;
     if timeout_at != 0 {
         deadline = Some(clock::now().saturating_add(call.duration(timeout_at)?));
     }
-    wait(call, deadline)
+    if let Some(mask) = mask {
+        call.process().signals().lock().set_temporary_mask(mask);
+    }
+    let result = wait(call, deadline);
+    if result != Err(Errno::EINTR) {
+        // What the mask let through and has not come has to wait again.
+        call.process().signals().lock().restore_mask();
+    }
+    result
 }
 
 fn wait(call: &Call<'_>, deadline: Option<Nanos>) -> Result<u64, Errno> {
+    let deadline = call.resumed.or(deadline);
     let [address, count, ..] = call.args;
     let mut bytes = read_entries(call, address, count)?;
     let entries: Vec<Entry> = bytes.chunks_exact(ENTRY).map(|entry| open_entry(call, entry)).collect();
@@ -54,7 +61,7 @@ fn wait(call: &Call<'_>, deadline: Option<Nanos>) -> Result<u64, Errno> {
             break ready;
         }
         if process::interrupted() {
-            return Err(Errno::EINTR);
+            return Err(call.interrupted_before(deadline.unwrap_or(Nanos::MAX)));
         }
         sched::park_for(deadline);
         drop(enlisted);

@@ -1,4 +1,4 @@
-//! Processes and signals.
+//! Processes.
 
 use super::Call;
 use crate::mm::{self, USER_END};
@@ -6,16 +6,12 @@ use crate::process::{self as processes, Children, ExitStatus};
 use crate::sched;
 use alloc::vec::Vec;
 use askr_abi::Errno;
-use askr_abi::types::{ARCH_GET_FS, ARCH_SET_FS, NSIG, SIG_DFL, SIG_IGN, SIGKILL, SIGSTOP, WNOHANG};
+use askr_abi::types::{ARCH_GET_FS, ARCH_SET_FS, WNOHANG};
 use askr_core::areas::Access;
 use askr_core::stack::STACK_IMAGE_MAX;
 
-/// Size of the kernel's signal set in bytes, which `rt_sig*` calls pass along.
-const SIGSET_SIZE: u64 = 8;
 /// Size of `struct rusage`.
 const RUSAGE_SIZE: usize = 144;
-/// Size of `struct kernel_sigaction`: handler, flags, restorer, mask.
-const SIGACTION_SIZE: usize = 32;
 
 /// `getpid()`, `gettid()` and the return value of `set_tid_address()`: one thread per process.
 pub(super) fn getpid(call: &mut Call<'_>) -> Result<u64, Errno> {
@@ -104,19 +100,6 @@ pub(super) fn wait4(call: &mut Call<'_>) -> Result<u64, Errno> {
     Ok(u64::from(pid))
 }
 
-/// `kill(pid, signal)`: one process, or with a negative number or 0 a process group.
-pub(super) fn kill(call: &mut Call<'_>) -> Result<u64, Errno> {
-    let signal = u32::try_from(call.int(1)).map_err(|_| Errno::EINVAL)?;
-    let origin = call.process().origin();
-    match call.int(0) {
-        pid if pid > 0 => processes::kill(origin, pid.unsigned_abs(), signal)?,
-        -1 => return Err(Errno::EPERM),
-        0 => processes::kill_group(origin, call.process().group(), signal)?,
-        group => processes::kill_group(origin, group.unsigned_abs(), signal)?,
-    }
-    Ok(0)
-}
-
 /// `setpgid(pid, pgid)` for the caller and its children.
 pub(super) fn setpgid(call: &mut Call<'_>) -> Result<u64, Errno> {
     let me = call.process().pid();
@@ -141,55 +124,6 @@ pub(super) fn getpgid(call: &mut Call<'_>) -> Result<u64, Errno> {
     }
     let task = processes::find(pid).ok_or(Errno::ESRCH)?;
     Ok(task.process().map_or(0, |process| u64::from(process.group())))
-}
-
-/// `rt_sigaction(signum, act, oldact, sigsetsize)`: the default action and ignoring; a handler is ENOSYS.
-pub(super) fn rt_sigaction(call: &mut Call<'_>) -> Result<u64, Errno> {
-    let [_, new_at, old_at, size, ..] = call.args;
-    let signal = u32::try_from(call.int(0)).ok().filter(|signal| (1..NSIG).contains(signal));
-    let signal = signal.filter(|_| size == SIGSET_SIZE).ok_or(Errno::EINVAL)?;
-    let mut new = [0; SIGACTION_SIZE];
-    if new_at != 0 {
-        call.copy_in(new_at, &mut new)?;
-        if signal == SIGKILL || signal == SIGSTOP {
-            return Err(Errno::EINVAL);
-        }
-    }
-    if old_at != 0 {
-        let mut old = [0; SIGACTION_SIZE];
-        let action = if call.process().signals().is_ignored(signal) { SIG_IGN } else { SIG_DFL };
-        old[..8].copy_from_slice(&action.to_le_bytes());
-        call.copy_out(old_at, &old)?;
-    }
-    if new_at != 0 {
-        let handler = u64::from_le_bytes(new[..8].try_into().expect("eight bytes"));
-        match handler {
-            SIG_DFL | SIG_IGN => call.process().signals().set_ignored(signal, handler == SIG_IGN),
-            _ => return Err(Errno::ENOSYS),
-        };
-    }
-    Ok(0)
-}
-
-/// `rt_sigprocmask(how, set, oldset, sigsetsize)`: no signal is ever blocked; asking what is blocked or changing
-/// nothing works, blocking something is ENOSYS.
-pub(super) fn rt_sigprocmask(call: &mut Call<'_>) -> Result<u64, Errno> {
-    const SIG_BLOCK: u64 = 0;
-    const SIG_SETMASK: u64 = 2;
-    let [how, new_at, old_at, size, ..] = call.args;
-    if size != SIGSET_SIZE || how > SIG_SETMASK {
-        return Err(Errno::EINVAL);
-    }
-    if new_at != 0 {
-        let set = call.process().with_space(|space| mm::user::word(space, new_at))?;
-        if set != 0 && (how == SIG_BLOCK || how == SIG_SETMASK) {
-            return Err(Errno::ENOSYS);
-        }
-    }
-    if old_at != 0 {
-        call.copy_out(old_at, &0_u64.to_le_bytes())?;
-    }
-    Ok(0)
 }
 
 /// `arch_prctl(code, addr)`: FS base only.

@@ -13,7 +13,8 @@ use askr_agentbus::policy::Action;
 
 /// `nanosleep(request, remaining)`; the precision is one tick.
 pub(super) fn nanosleep(call: &mut Call<'_>) -> Result<u64, Errno> {
-    let deadline = clock::now().saturating_add(call.duration(call.args[0])?);
+    let request = call.duration(call.args[0])?;
+    let deadline = call.deadline(clock::now().saturating_add(request));
     if sched::sleep_until(deadline, process::interrupted) {
         return Ok(0);
     }
@@ -21,7 +22,7 @@ pub(super) fn nanosleep(call: &mut Call<'_>) -> Result<u64, Errno> {
         let left = timespec(deadline.saturating_sub(clock::now()));
         call.copy_out(call.args[1], &left)?;
     }
-    Err(Errno::EINTR)
+    Err(call.interrupted_before(deadline))
 }
 
 /// `clock_gettime(clock, timespec)`

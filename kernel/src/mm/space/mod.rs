@@ -67,6 +67,11 @@ impl AddressSpace {
         self.tables.root()
     }
 
+    /// Whether an area is there, whatever it allows.
+    pub(crate) fn covers(&self, address: u64) -> bool {
+        self.areas.rights(address).is_some()
+    }
+
     /// Bytes of memory in use for it: its pages, those that it shares included, and its page tables.
     pub(crate) const fn resident(&self) -> u64 {
         (self.resident + self.tables.count()) * PAGE
