@@ -1,7 +1,7 @@
 //! The rules of paths, and what a path leads to in a tree that changes.
 //!
 //! The input is text, a command a line: a letter and one or two paths with a tab between them. `c`d, `m`kdir,
-//! symbolic `l`ink (target, path), `w`rite, `u`nlink, `r`mdir, re`n`ame, `g`o (follow the last link), mount `o`n.
+//! symbolic `l`ink (target, path), `w`rite, `h`ard link, `u`nlink, `r`mdir, re`n`ame, `g`o (follow the last link), mount `o`n.
 //! Another letter only looks.
 #![no_main]
 
@@ -11,6 +11,7 @@ use askr_core::path::{self, PATH_MAX};
 use askr_userland::dirent::Entries;
 use askr_vfs::{Kind, RamFs, Result, Target, Vfs, Vnode};
 use libfuzzer_sys::fuzz_target;
+use std::sync::Arc;
 
 /// Most commands of one input.
 const COMMANDS_MAX: usize = 128;
@@ -20,7 +21,8 @@ const LIMIT: u64 = 16 * 1024;
 fuzz_target!(|input: &[u8]| {
     let fs = RamFs::new(1, LIMIT, || Timespec { sec: 1, nsec: 0 });
     let other = RamFs::new(2, LIMIT, || Timespec { sec: 1, nsec: 0 });
-    let mut world = World { vfs: Vfs::new("ramfs", fs.root()), cwd: b"/".to_vec(), other: other.clone() };
+    let vfs = Vfs::new("ramfs", fs.root()).expect("memory does not fail");
+    let mut world = World { vfs, cwd: fs.root(), other: other.clone() };
     for line in input.split(|&byte| byte == b'\n').take(COMMANDS_MAX) {
         let Some((&command, arguments)) = line.split_first() else { continue };
         let mut parts = arguments.splitn(2, |&byte| byte == b'\t');
@@ -41,7 +43,7 @@ fuzz_target!(|input: &[u8]| {
 
 struct World {
     vfs: Vfs,
-    cwd: Vec<u8>,
+    cwd: Arc<dyn Vnode>,
     other: RamFs,
 }
 
@@ -49,12 +51,13 @@ impl World {
     fn run(&mut self, command: u8, first: &[u8], second: &[u8]) -> Result<()> {
         let target = self.locate(first, command == b'g' || command == b'c')?;
         match command {
-            b'c' if target.existing()?.kind() == Kind::Directory => self.cwd = target.path,
+            b'c' if target.existing()?.kind() == Kind::Directory => self.cwd = Arc::clone(target.existing()?),
             b'm' => self.vfs.mkdir(&target, 0o755)?,
             b'l' => self.vfs.symlink(&self.locate(second, false)?, first)?,
             b'w' => self.write(first, second)?,
             b'u' => self.vfs.unlink(&target)?,
             b'r' => self.vfs.rmdir(&target)?,
+            b'h' => self.vfs.link(&target, &self.locate(second, false)?)?,
             b'n' => self.rename(&target, &self.locate(second, false)?)?,
             b'o' => self.vfs.mount(first, "other", self.other.root())?,
             _ => {}
@@ -65,17 +68,21 @@ impl World {
     /// What `path` leads to, by a canonical path that leads to the same.
     fn locate(&self, path: &[u8], follow: bool) -> Result<Target> {
         let target = self.vfs.locate(&self.cwd, path, follow)?;
+        if target.path.is_empty() {
+            assert!(target.name().is_none(), "nothing is in a directory that has been removed");
+            return Ok(target);
+        }
         assert_eq!(path::normalize_lexical(&target.path), target.path, "not canonical");
         assert!(path::is_absolute(&target.path) && target.path.len() < PATH_MAX);
         let agent = Origin::Agent { session: None };
         let decided = decide(agent, Action::Write(&target.path)).decision;
         assert_ne!(decided, Err(Reason::NotCanonical));
         assert_eq!(decided.is_err(), path::is_within(&target.path, b"/bin"), "protected is what is in /bin");
-        if let Some(name) = &target.name {
+        if let Some(name) = target.name() {
             assert_eq!(path::check_name(name), Ok(()));
             assert!(target.path.ends_with(name));
         }
-        let again = self.vfs.locate(b"/", &target.path, false)?;
+        let again = self.vfs.locate(&self.vfs.root(), &target.path, false)?;
         assert_eq!(again.path, target.path);
         assert_eq!(identity(again.node.as_deref()), identity(target.node.as_deref()));
         Ok(target)
@@ -94,11 +101,12 @@ impl World {
 
     fn rename(&self, old: &Target, new: &Target) -> Result<()> {
         let moved = identity(old.node.as_deref());
-        self.vfs.rename(old, new)?;
-        let there = self.vfs.locate(b"/", &new.path, false)?;
+        self.vfs.rename(old, new, true)?;
+        let there = self.vfs.locate(&self.vfs.root(), &new.path, false)?;
         assert_eq!(identity(there.node.as_deref()), moved, "not moved");
-        let gone = self.vfs.locate(b"/", &old.path, false).ok().and_then(|target| target.node);
-        assert!(gone.is_none() || old.path == new.path, "the old name is still there");
+        let gone = self.vfs.locate(&self.vfs.root(), &old.path, false).ok().and_then(|target| target.node);
+        let same = identity(gone.as_deref()) == moved;
+        assert!(gone.is_none() || same, "the old name is still there");
         Ok(())
     }
 }
@@ -130,7 +138,7 @@ fn check_rules(bytes: &[u8]) {
 }
 
 /// The records of the system call, read by the library of the programs, name the same as the node itself.
-fn check_listing(root: std::sync::Arc<dyn Vnode>) {
+fn check_listing(root: Arc<dyn Vnode>) {
     let mut wanted = vec![b".".to_vec(), b"..".to_vec()];
     let listed = root.read_dir(0, &mut |entry| {
         wanted.push(entry.name.to_vec());

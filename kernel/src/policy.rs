@@ -26,6 +26,15 @@ impl fmt::Display for Described<'_> {
             Action::Create(path) => ("create", path),
             Action::Mkdir(path) => ("mkdir", path),
             Action::Remove(path) => ("remove", path),
+            Action::Symlink(path) => ("make a symbolic link at", path),
+            Action::Truncate(path) => ("truncate", path),
+            Action::Attributes(path) => ("change the attributes of", path),
+            Action::Rename { from, to } => {
+                return write!(f, "rename {} to {}", from.escape_ascii(), to.escape_ascii());
+            }
+            Action::Link { from, to } => {
+                return write!(f, "link {} to {}", from.escape_ascii(), to.escape_ascii());
+            }
             Action::Spawn(path) => ("spawn", path),
             Action::Kill(pid) => return write!(f, "kill {pid}"),
             Action::Power => return f.write_str("power"),

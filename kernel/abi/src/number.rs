@@ -43,6 +43,8 @@ pub const PWRITE64: u64 = 18;
 pub const READV: u64 = 19;
 /// `writev(fd, iov, iovcnt)`
 pub const WRITEV: u64 = 20;
+/// `access(path, mode)`
+pub const ACCESS: u64 = 21;
 /// `pipe(pipefd)`
 pub const PIPE: u64 = 22;
 /// `sched_yield()`
@@ -77,10 +79,42 @@ pub const KILL: u64 = 62;
 pub const UNAME: u64 = 63;
 /// `fcntl(fd, command, argument)`
 pub const FCNTL: u64 = 72;
+/// `fsync(fd)`
+pub const FSYNC: u64 = 74;
+/// `fdatasync(fd)`
+pub const FDATASYNC: u64 = 75;
+/// `truncate(path, length)`
+pub const TRUNCATE: u64 = 76;
+/// `ftruncate(fd, length)`
+pub const FTRUNCATE: u64 = 77;
 /// `getcwd(buf, size)`
 pub const GETCWD: u64 = 79;
 /// `chdir(path)`
 pub const CHDIR: u64 = 80;
+/// `fchdir(fd)`
+pub const FCHDIR: u64 = 81;
+/// `rename(oldpath, newpath)`
+pub const RENAME: u64 = 82;
+/// `mkdir(path, mode)`
+pub const MKDIR: u64 = 83;
+/// `rmdir(path)`
+pub const RMDIR: u64 = 84;
+/// `creat(path, mode)`
+pub const CREAT: u64 = 85;
+/// `link(oldpath, newpath)`
+pub const LINK: u64 = 86;
+/// `unlink(path)`
+pub const UNLINK: u64 = 87;
+/// `symlink(target, path)`
+pub const SYMLINK: u64 = 88;
+/// `readlink(path, buf, size)`
+pub const READLINK: u64 = 89;
+/// `chmod(path, mode)`
+pub const CHMOD: u64 = 90;
+/// `fchmod(fd, mode)`
+pub const FCHMOD: u64 = 91;
+/// `umask(mask)`
+pub const UMASK: u64 = 95;
 /// `getrlimit(resource, limit)`
 pub const GETRLIMIT: u64 = 97;
 /// `getuid()`
@@ -105,10 +139,16 @@ pub const RT_SIGTIMEDWAIT: u64 = 128;
 pub const RT_SIGSUSPEND: u64 = 130;
 /// `sigaltstack(ss, old_ss)`
 pub const SIGALTSTACK: u64 = 131;
+/// `statfs(path, buf)`
+pub const STATFS: u64 = 137;
+/// `fstatfs(fd, buf)`
+pub const FSTATFS: u64 = 138;
 /// `arch_prctl(code, addr)`
 pub const ARCH_PRCTL: u64 = 158;
 /// `setrlimit(resource, limit)`
 pub const SETRLIMIT: u64 = 160;
+/// `sync()`
+pub const SYNC: u64 = 162;
 /// `reboot(magic1, magic2, command, argument)`
 pub const REBOOT: u64 = 169;
 /// `gettid()`
@@ -129,18 +169,40 @@ pub const EXIT_GROUP: u64 = 231;
 pub const TGKILL: u64 = 234;
 /// `openat(dirfd, path, flags, mode)`
 pub const OPENAT: u64 = 257;
+/// `mkdirat(dirfd, path, mode)`
+pub const MKDIRAT: u64 = 258;
 /// `newfstatat(dirfd, path, buf, flags)`
 pub const NEWFSTATAT: u64 = 262;
+/// `unlinkat(dirfd, path, flags)`
+pub const UNLINKAT: u64 = 263;
+/// `renameat(olddirfd, oldpath, newdirfd, newpath)`
+pub const RENAMEAT: u64 = 264;
+/// `linkat(olddirfd, oldpath, newdirfd, newpath, flags)`
+pub const LINKAT: u64 = 265;
+/// `symlinkat(target, dirfd, path)`
+pub const SYMLINKAT: u64 = 266;
+/// `readlinkat(dirfd, path, buf, size)`
+pub const READLINKAT: u64 = 267;
+/// `fchmodat(dirfd, path, mode)`
+pub const FCHMODAT: u64 = 268;
+/// `faccessat(dirfd, path, mode)`
+pub const FACCESSAT: u64 = 269;
 /// `ppoll(fds, nfds, timeout, sigmask, sigsetsize)`
 pub const PPOLL: u64 = 271;
+/// `utimensat(dirfd, path, times, flags)`
+pub const UTIMENSAT: u64 = 280;
 /// `dup3(oldfd, newfd, flags)`
 pub const DUP3: u64 = 292;
 /// `pipe2(pipefd, flags)`
 pub const PIPE2: u64 = 293;
 /// `prlimit64(pid, resource, new, old)`
 pub const PRLIMIT64: u64 = 302;
+/// `renameat2(olddirfd, oldpath, newdirfd, newpath, flags)`
+pub const RENAMEAT2: u64 = 316;
 /// `getrandom(buf, len, flags)`
 pub const GETRANDOM: u64 = 318;
+/// `faccessat2(dirfd, path, mode, flags)`
+pub const FACCESSAT2: u64 = 439;
 
 /// Where Askr's own calls begin: far above Linux's, so the two ranges never meet.
 pub const ASKR_BASE: u64 = 0x1000;

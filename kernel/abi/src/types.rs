@@ -182,6 +182,29 @@ pub const POLLRDNORM: u16 = 0x040;
 /// `poll`: as [`POLLOUT`].
 pub const POLLWRNORM: u16 = 0x100;
 
+/// `unlinkat`: remove a directory.
+pub const AT_REMOVEDIR: u32 = 0x200;
+/// `faccessat2`: ask for the effective user; there is one only.
+pub const AT_EACCESS: u32 = 0x200;
+/// `linkat`: follow a symbolic link at the end.
+pub const AT_SYMLINK_FOLLOW: u32 = 0x400;
+/// `renameat2`: fail if something is there.
+pub const RENAME_NOREPLACE: u32 = 1;
+/// `access`: may be executed.
+pub const X_OK: u32 = 1;
+/// `access`: may be written.
+pub const W_OK: u32 = 2;
+/// `access`: may be read.
+pub const R_OK: u32 = 4;
+/// `utimensat`, in place of nanoseconds: now.
+pub const UTIME_NOW: i64 = 0x3fff_ffff;
+/// `utimensat`, in place of nanoseconds: leave it as it is.
+pub const UTIME_OMIT: i64 = 0x3fff_fffe;
+/// `statfs`, flag: nothing can be written.
+pub const ST_RDONLY: u64 = 1;
+/// Length of `struct statfs`.
+pub const STATFS_SIZE: usize = 120;
+
 /// `lseek` from the start, from the position, from the end.
 pub const SEEK_SET: u32 = 0;
 /// See [`SEEK_SET`].

@@ -38,6 +38,26 @@ pub enum Action<'a> {
     Mkdir(&'a [u8]),
     /// Remove a file or a directory.
     Remove(&'a [u8]),
+    /// Move a file or a directory, and lose what was at `to`.
+    Rename {
+        /// Where it is.
+        from: &'a [u8],
+        /// Where it will be.
+        to: &'a [u8],
+    },
+    /// Give a file a second name. Whoever may write to one of the two changes both.
+    Link {
+        /// A name it has.
+        from: &'a [u8],
+        /// The new name.
+        to: &'a [u8],
+    },
+    /// Make a symbolic link at this path.
+    Symlink(&'a [u8]),
+    /// Cut or extend a file that exists.
+    Truncate(&'a [u8]),
+    /// Change permissions or times of a file or a directory.
+    Attributes(&'a [u8]),
     /// Start the program at this path.
     Spawn(&'a [u8]),
     /// Send a signal to the process with this pid.
@@ -103,17 +123,28 @@ pub fn decide(origin: Origin, action: Action<'_>) -> Decided<'_> {
 
 fn decide_for_agent(action: Action<'_>) -> Result<(), Reason> {
     match action {
-        Action::Write(path) | Action::Create(path) | Action::Mkdir(path) | Action::Remove(path) => {
-            if !is_canonical(path) {
-                Err(Reason::NotCanonical)
-            } else if is_protected(path) {
-                Err(Reason::ProtectedPath)
-            } else {
-                Ok(())
-            }
+        Action::Write(path)
+        | Action::Create(path)
+        | Action::Mkdir(path)
+        | Action::Remove(path)
+        | Action::Symlink(path)
+        | Action::Truncate(path)
+        | Action::Attributes(path) => decide_change(path),
+        Action::Rename { from, to } | Action::Link { from, to } => {
+            decide_change(from).and_then(|()| decide_change(to))
         }
         Action::Kill(FIRST_PID) => Err(Reason::FirstProcess),
         Action::Spawn(_) | Action::Kill(_) | Action::Power => Ok(()),
+    }
+}
+
+fn decide_change(path: &[u8]) -> Result<(), Reason> {
+    if !is_canonical(path) {
+        Err(Reason::NotCanonical)
+    } else if is_protected(path) {
+        Err(Reason::ProtectedPath)
+    } else {
+        Ok(())
     }
 }
 
@@ -140,8 +171,22 @@ mod tests {
     const AGENTS: [Origin; 2] =
         [Origin::Agent { session: None }, Origin::Agent { session: Some(SessionId([7; 8])) }];
 
-    fn changes(path: &[u8]) -> [Action<'_>; 4] {
-        [Action::Write(path), Action::Create(path), Action::Mkdir(path), Action::Remove(path)]
+    /// Every way to change something at a path.
+    fn changes(path: &[u8]) -> [Action<'_>; 11] {
+        let other = b"/tmp/other";
+        [
+            Action::Write(path),
+            Action::Create(path),
+            Action::Mkdir(path),
+            Action::Remove(path),
+            Action::Symlink(path),
+            Action::Truncate(path),
+            Action::Attributes(path),
+            Action::Rename { from: path, to: other },
+            Action::Rename { from: other, to: path },
+            Action::Link { from: path, to: other },
+            Action::Link { from: other, to: path },
+        ]
     }
 
     #[test]

@@ -19,8 +19,6 @@ use askr_wire::{ListWriter, Message, NoRoom};
 /// Rights of what the agent makes.
 const FILE_MODE: u32 = 0o644;
 const DIRECTORY_MODE: u32 = 0o755;
-/// The agent's paths are absolute.
-const ROOT: &[u8] = b"/";
 
 /// Carries out one request and returns the body of the answer.
 ///
@@ -36,8 +34,10 @@ pub(super) fn execute(control: &Control<'_>) -> Result<Vec<u8>, Status> {
         Request::List { start, path } => list(start, path, &mut body),
         Request::Read { offset, len, path } => read(control.origin, offset, len, path, &mut body),
         Request::Write { mode, path, data } => write(control.origin, mode, path, data, &mut body),
-        Request::Mkdir { path } => fs::make_directory(control.origin, ROOT, path, DIRECTORY_MODE).map(|()| 0),
-        Request::Remove { path } => fs::remove(control.origin, ROOT, path).map(|()| 0),
+        Request::Mkdir { path } => {
+            fs::make_directory(control.origin, &fs::root(), path, DIRECTORY_MODE).map(|()| 0)
+        }
+        Request::Remove { path } => fs::remove(control.origin, &fs::root(), path).map(|()| 0),
         Request::Ps { start } => ps(start, &mut body),
     };
     body.truncate(length.map_err(status)?);
@@ -45,7 +45,7 @@ pub(super) fn execute(control: &Control<'_>) -> Result<Vec<u8>, Status> {
 }
 
 fn stat(path: &[u8], body: &mut [u8]) -> Result<usize, Errno> {
-    let facts = fs::metadata(ROOT, path, true)?;
+    let facts = fs::metadata(&fs::root(), path, true)?;
     let seconds = |sec: i64| u64::try_from(sec).unwrap_or(0);
     let reply = StatReply {
         file_type: file_type(facts.kind),
@@ -86,7 +86,7 @@ fn list(start: u32, path: &[u8], body: &mut [u8]) -> Result<usize, Errno> {
 }
 
 fn read(origin: Origin, offset: u64, len: u32, path: &[u8], body: &mut [u8]) -> Result<usize, Errno> {
-    let file = fs::open(origin, ROOT, path, O_RDONLY, 0)?;
+    let file = fs::open(origin, &fs::root(), path, O_RDONLY, 0)?;
     regular(&file)?;
     let room = body.len() - ReadReply::HEAD_LEN;
     let mut data = vec![0; room.min(len as usize)];
@@ -106,7 +106,7 @@ fn write(origin: Origin, mode: WriteMode, path: &[u8], data: &[u8], body: &mut [
         WriteMode::Replace => O_TRUNC,
         WriteMode::Append => O_APPEND,
     };
-    let file = fs::open(origin, ROOT, path, O_WRONLY | O_CREAT | how, FILE_MODE)?;
+    let file = fs::open(origin, &fs::root(), path, O_WRONLY | O_CREAT | how, FILE_MODE)?;
     regular(&file)?;
     let mut done = 0;
     while done < data.len() {

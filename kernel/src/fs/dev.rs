@@ -9,7 +9,7 @@ use alloc::sync::Arc;
 use alloc::vec;
 use askr_abi::Errno;
 use askr_abi::types::{POLLIN, POLLOUT, POLLRDNORM, POLLWRNORM};
-use askr_vfs::{File, FixedDir, Kind, Metadata, Vnode};
+use askr_vfs::{File, FixedDir, Kind, Metadata, Place, Vnode};
 use core::any::Any;
 
 const INO_ROOT: u64 = 1;
@@ -18,8 +18,10 @@ pub(super) fn root() -> Arc<dyn Vnode> {
     Arc::new(FixedDir::new(
         DEV_DEV,
         INO_ROOT,
+        Place::Root,
         vec![
             ("console", Arc::new(Console) as Arc<dyn Vnode>),
+            ("full", Arc::new(Full)),
             ("null", Arc::new(Null)),
             ("random", Arc::new(Random)),
             ("tty", Arc::new(Console)),
@@ -116,6 +118,28 @@ impl Vnode for Zero {
 
     fn write_at(&self, _offset: u64, bytes: &[u8]) -> Result<usize, Errno> {
         Ok(bytes.len())
+    }
+}
+
+/// Gives zeros and has no room.
+struct Full;
+
+impl Vnode for Full {
+    fn kind(&self) -> Kind {
+        Kind::CharDevice
+    }
+
+    fn metadata(&self) -> Result<Metadata, Errno> {
+        Ok(device(6, 1, 7))
+    }
+
+    fn read_at(&self, _offset: u64, into: &mut [u8]) -> Result<usize, Errno> {
+        into.fill(0);
+        Ok(into.len())
+    }
+
+    fn write_at(&self, _offset: u64, bytes: &[u8]) -> Result<usize, Errno> {
+        if bytes.is_empty() { Ok(0) } else { Err(Errno::ENOSPC) }
     }
 }
 

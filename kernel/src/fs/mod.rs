@@ -1,12 +1,17 @@
 //! The tree of files: ramfs root from the initrd, `/dev`, `/proc`. System calls and the bus go through the functions
 //! here, and whatever changes something asks the policy with the canonical path first.
 
+mod change;
 mod dev;
 pub(crate) mod initrd;
 mod pipe;
 mod proc;
 mod stream;
 
+pub(crate) use change::{
+    change_attributes, change_open_attributes, link, make_directory, remove, remove_directory, rename,
+    symlink, truncate, unlink,
+};
 pub(crate) use dev::is_terminal;
 pub(crate) use pipe::pipe;
 pub(crate) use stream::{read_waiting, readiness, stream, write_waiting};
@@ -14,11 +19,12 @@ pub(crate) use stream::{read_waiting, readiness, stream, write_waiting};
 use crate::arch::clock::{self, SECOND};
 use crate::{kprintln, mm, policy};
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use askr_abi::Errno;
 use askr_abi::types::{O_ACCMODE, O_CREAT, O_DIRECTORY, O_RDONLY, O_RDWR, O_TRUNC, Timespec};
 use askr_agentbus::policy::{Action, Origin};
-use askr_vfs::{File, Kind, Metadata, RamFs, Target, Vfs, Vnode};
+use askr_vfs::{File, FsStat, Kind, Metadata, Mount, RamFs, Target, Vfs, Vnode};
 use spin::Once;
 
 /// Numbers of the file systems (`st_dev`).
@@ -28,6 +34,9 @@ const DEV_PROC: u64 = 3;
 const DEV_PIPE: u64 = 4;
 /// Part of memory that files in memory may take.
 const RAMFS_SHARE: u64 = 8;
+
+/// A directory from which paths start.
+pub(crate) type Directory = Arc<dyn Vnode>;
 
 static VFS: Once<Vfs> = Once::new();
 
@@ -39,7 +48,7 @@ pub(crate) fn init(archive: &'static [u8]) {
         kprintln!("initrd: {error}");
     }
     make_directories(&*root.root());
-    let vfs = VFS.call_once(|| Vfs::new("ramfs", root.root()));
+    let vfs = VFS.call_once(|| Vfs::new("ramfs", root.root()).expect("memory does not fail"));
     for (path, name, node) in [(&b"/dev"[..], "devfs", dev::root()), (b"/proc", "procfs", proc::root())] {
         if let Err(error) = vfs.mount(path, name, node) {
             kprintln!("cannot mount {}: {error}", String::from_utf8_lossy(path));
@@ -61,7 +70,8 @@ fn vfs() -> &'static Vfs {
     VFS.get().expect("made before the first process")
 }
 
-fn now() -> Timespec {
+/// The time of day.
+pub(crate) fn now() -> Timespec {
     let now = clock::wall();
     Timespec { sec: (now / SECOND).cast_signed(), nsec: (now % SECOND).cast_signed() }
 }
@@ -70,8 +80,14 @@ fn now() -> Timespec {
 ///
 /// # Errors
 /// Those of `open(2)`; EPERM where the policy refuses.
-pub(crate) fn open(origin: Origin, cwd: &[u8], path: &[u8], flags: u32, mode: u32) -> Result<File, Errno> {
-    let target = vfs().locate_for_open(cwd, path, flags)?;
+pub(crate) fn open(
+    origin: Origin,
+    from: &Directory,
+    path: &[u8],
+    flags: u32,
+    mode: u32,
+) -> Result<File, Errno> {
+    let target = vfs().locate_for_open(from, path, flags)?;
     if target.node.is_none() && flags & O_CREAT != 0 {
         policy::check(origin, Action::Create(&target.path))?;
     } else if flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0 {
@@ -85,7 +101,7 @@ pub(crate) fn open(origin: Origin, cwd: &[u8], path: &[u8], flags: u32, mode: u3
 /// # Errors
 /// Those of `open(2)`.
 pub(crate) fn open_console() -> Result<File, Errno> {
-    open(Origin::Kernel, b"/", b"/dev/console", O_RDWR, 0)
+    open(Origin::Kernel, &root(), b"/dev/console", O_RDWR, 0)
 }
 
 /// A directory, opened for listing.
@@ -94,49 +110,63 @@ pub(crate) fn open_console() -> Result<File, Errno> {
 /// Those of `open(2)`; ENOTDIR.
 pub(crate) fn open_directory(path: &[u8]) -> Result<File, Errno> {
     let flags = O_RDONLY | O_DIRECTORY;
-    vfs().open(&vfs().locate_for_open(b"/", path, flags)?, flags, 0)
+    vfs().open(&vfs().locate_for_open(&root(), path, flags)?, flags, 0)
 }
 
 /// What is known about the file at `path`.
 ///
 /// # Errors
 /// Those of `stat(2)`.
-pub(crate) fn metadata(cwd: &[u8], path: &[u8], follow: bool) -> Result<Metadata, Errno> {
-    vfs().locate(cwd, path, follow)?.existing()?.metadata()
+pub(crate) fn metadata(from: &Directory, path: &[u8], follow: bool) -> Result<Metadata, Errno> {
+    vfs().locate(from, path, follow)?.existing()?.metadata()
 }
 
-/// The canonical path of a directory, to make it the working directory.
+/// The root directory.
+pub(crate) fn root() -> Directory {
+    vfs().root()
+}
+
+/// A directory, to make it the working directory.
 ///
 /// # Errors
 /// Those of `chdir(2)`.
-pub(crate) fn directory(cwd: &[u8], path: &[u8]) -> Result<Vec<u8>, Errno> {
-    let target = vfs().locate(cwd, path, true)?;
-    match target.existing()?.kind() {
-        Kind::Directory => Ok(target.path),
-        _ => Err(Errno::ENOTDIR),
-    }
+pub(crate) fn directory(from: &Directory, path: &[u8]) -> Result<Directory, Errno> {
+    let node = vfs().locate(from, path, true)?.existing()?.clone();
+    if node.kind() == Kind::Directory { Ok(node) } else { Err(Errno::ENOTDIR) }
 }
 
-/// Makes a directory for somebody of `origin`.
+/// The canonical path of a directory, as it is now.
 ///
 /// # Errors
-/// Those of `mkdir(2)`; EPERM where the policy refuses.
-pub(crate) fn make_directory(origin: Origin, cwd: &[u8], path: &[u8], mode: u32) -> Result<(), Errno> {
-    let target = vfs().locate(cwd, path, false)?;
-    policy::check(origin, Action::Mkdir(&target.path))?;
-    vfs().mkdir(&target, mode)
+/// ENOENT when it has been removed.
+pub(crate) fn path_of(directory: &Directory) -> Result<Vec<u8>, Errno> {
+    vfs().path_of(directory)
 }
 
-/// Removes a file, or an empty directory, for somebody of `origin`.
+/// What a symbolic link points at.
 ///
 /// # Errors
-/// Those of `unlink(2)` and `rmdir(2)`; EPERM where the policy refuses.
-pub(crate) fn remove(origin: Origin, cwd: &[u8], path: &[u8]) -> Result<(), Errno> {
-    let target = vfs().locate(cwd, path, false)?;
-    policy::check(origin, Action::Remove(&target.path))?;
-    match target.existing()?.kind() {
-        Kind::Directory => vfs().rmdir(&target),
-        _ => vfs().unlink(&target),
+/// Those of `readlink(2)`.
+pub(crate) fn read_link(from: &Directory, path: &[u8]) -> Result<Vec<u8>, Errno> {
+    vfs().locate(from, path, false)?.existing()?.read_link()
+}
+
+/// What is known about the file system that holds the file at `path`.
+///
+/// # Errors
+/// Those of `statfs(2)`.
+pub(crate) fn statfs(from: &Directory, path: &[u8]) -> Result<(FsStat, Metadata), Errno> {
+    let target = vfs().locate(from, path, true)?;
+    let node = target.existing()?;
+    Ok((node.statfs()?, node.metadata()?))
+}
+
+/// Writes everything that is only in memory to the media.
+pub(crate) fn sync() {
+    for (path, mount) in vfs().mounts() {
+        if let Err(error) = mount.root.sync_all() {
+            kprintln!("cannot sync {}: {error}", path.escape_ascii());
+        }
     }
 }
 
@@ -146,11 +176,11 @@ pub(crate) fn remove(origin: Origin, cwd: &[u8], path: &[u8]) -> Result<(), Errn
 /// Those of `execve(2)`: EACCES for what is no file or not executable, EFBIG over `limit`.
 pub(crate) fn read_program(
     origin: Origin,
-    cwd: &[u8],
+    from: &Directory,
     path: &[u8],
     limit: u64,
 ) -> Result<(Vec<u8>, Vec<u8>), Errno> {
-    let target: Target = vfs().locate(cwd, path, true)?;
+    let target: Target = vfs().locate(from, path, true)?;
     let facts = target.existing()?.metadata()?;
     if facts.kind != Kind::File || facts.mode & 0o111 == 0 {
         return Err(Errno::EACCES);
@@ -176,6 +206,6 @@ pub(crate) fn read_program(
 }
 
 /// The mounts, for `/proc/mounts`.
-pub(crate) fn mounts() -> Vec<(Vec<u8>, &'static str)> {
-    vfs().mounts().into_iter().map(|(path, mount)| (path, mount.name)).collect()
+fn mounts() -> Vec<(Vec<u8>, Mount)> {
+    vfs().mounts()
 }

@@ -10,7 +10,7 @@ use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use askr_abi::Errno;
-use askr_vfs::{DirEntry, FixedDir, Generated, Kind, Metadata, Vnode};
+use askr_vfs::{DirEntry, FixedDir, Generated, Kind, Metadata, Place, Vnode};
 
 const INO_ROOT: u64 = 1;
 const INO_SELF: u64 = 2;
@@ -45,6 +45,10 @@ impl Vnode for Root {
 
     fn metadata(&self) -> Result<Metadata, Errno> {
         Ok(Metadata::bare(Kind::Directory, 0o555, DEV_PROC, INO_ROOT))
+    }
+
+    fn place(&self) -> Result<Place, Errno> {
+        Ok(Place::Root)
     }
 
     fn lookup(&self, name: &[u8]) -> Result<Arc<dyn Vnode>, Errno> {
@@ -115,7 +119,8 @@ impl Vnode for SelfLink {
 fn process_directory(pid: Pid) -> Arc<dyn Vnode> {
     let ino = INO_PROCESS + 4 * u64::from(pid);
     let status = Generated::new(DEV_PROC, ino + 1, move || status(pid));
-    Arc::new(FixedDir::new(DEV_PROC, ino, vec![("status", Arc::new(status) as Arc<dyn Vnode>)]))
+    let place = Place::In { parent: Arc::new(Root), name: format!("{pid}").into_bytes() };
+    Arc::new(FixedDir::new(DEV_PROC, ino, place, vec![("status", Arc::new(status) as Arc<dyn Vnode>)]))
 }
 
 /// `/proc/PID/status` with the lines of Linux's that make sense here, and who stands behind the process.
@@ -159,11 +164,12 @@ fn meminfo() -> Result<Vec<u8>, Errno> {
 }
 
 fn mounts() -> Result<Vec<u8>, Errno> {
-    let lines = super::mounts().into_iter().map(|(path, name)| {
-        let rights = if name == "ramfs" { "rw" } else { "ro" };
-        format!("none {} {name} {rights} 0 0\n", String::from_utf8_lossy(&path))
-    });
-    Ok(lines.collect::<String>().into_bytes())
+    let mut text = String::new();
+    for (path, mount) in super::mounts() {
+        let rights = if mount.root.statfs()?.writable { "rw" } else { "ro" };
+        text += &format!("none {} {} {rights} 0 0\n", String::from_utf8_lossy(&path), mount.name);
+    }
+    Ok(text.into_bytes())
 }
 
 /// Seconds since boot, in the form that `uptime` programs read; nobody measures idle time, so it is 0.

@@ -20,6 +20,8 @@ use core::sync::atomic::Ordering;
 
 /// Where position-independent programs are put.
 const PIE_BASE: u64 = 0x5555_5555_0000;
+/// Permission bits that new files of the first process do not get.
+const UMASK: u32 = 0o022;
 /// Largest program file.
 const PROGRAM_MAX: u64 = 64 << 20;
 
@@ -34,7 +36,7 @@ struct Image {
 impl Image {
     fn load(
         origin: Origin,
-        cwd: &[u8],
+        cwd: &fs::Directory,
         path: &[u8],
         argv: &[Vec<u8>],
         envp: &[Vec<u8>],
@@ -123,6 +125,7 @@ pub(crate) fn fork(frame: &TrapFrame) -> Result<Pid, Errno> {
         space,
         files: parent.files.lock().clone(),
         cwd: parent.cwd(),
+        umask: parent.umask(),
         limits,
         vector: parent.save_vector(),
         fs_base: parent.fs_base(),
@@ -142,7 +145,7 @@ pub(crate) fn fork(frame: &TrapFrame) -> Result<Pid, Errno> {
 pub(crate) fn spawn_init(path: &[u8]) -> Result<(), Errno> {
     let limits = Limits::new(table::PROCESSES_MAX as u64, files::DESCRIPTORS_MAX as u64);
     let (argv, envp) = ([path.to_vec()], [b"PATH=/bin".to_vec()]);
-    let mut image = Image::load(Origin::Kernel, b"/", path, &argv, &envp, &limits)?;
+    let mut image = Image::load(Origin::Kernel, &fs::root(), path, &argv, &envp, &limits)?;
     image.space.make_essential();
     let pid = table::allocate_pid(limits.processes())?;
     let process = Process::new(Beginning {
@@ -153,7 +156,8 @@ pub(crate) fn spawn_init(path: &[u8]) -> Result<(), Errno> {
         name: image.name,
         space: image.space,
         files: Files::on_console()?,
-        cwd: b"/".to_vec(),
+        cwd: fs::root(),
+        umask: UMASK,
         limits,
         vector: VectorState::new(),
         fs_base: 0,

@@ -20,6 +20,7 @@ pub(crate) use table::{Facts, find, snapshot, wake};
 use crate::arch::clock::{self, Nanos};
 use crate::arch::cpu::{self, VectorState};
 use crate::arch::trap::TrapFrame;
+use crate::fs::Directory;
 use crate::mm::{self, AddressSpace};
 use crate::sched;
 use alloc::vec::Vec;
@@ -51,7 +52,9 @@ pub(crate) struct Process {
     /// Top page table of `space`, for the switch.
     root: AtomicU64,
     files: Mutex<Files>,
-    cwd: Mutex<Vec<u8>>,
+    cwd: Mutex<Directory>,
+    /// Permission bits that new files do not get (`umask(2)`).
+    umask: AtomicU32,
     limits: Mutex<Limits>,
     vector: UnsafeCell<VectorState>,
     fs_base: AtomicU64,
@@ -84,7 +87,8 @@ struct Beginning {
     name: Vec<u8>,
     space: AddressSpace,
     files: Files,
-    cwd: Vec<u8>,
+    cwd: Directory,
+    umask: u32,
     vector: VectorState,
     fs_base: u64,
     signals: Signals,
@@ -95,7 +99,19 @@ struct Beginning {
 impl Process {
     fn new(beginning: Beginning) -> Self {
         let Beginning {
-            pid, origin, parent, group, name, space, files, cwd, vector, fs_base, signals, ..
+            pid,
+            origin,
+            parent,
+            group,
+            name,
+            space,
+            files,
+            cwd,
+            umask,
+            vector,
+            fs_base,
+            signals,
+            ..
         } = beginning;
         Self {
             pid,
@@ -107,6 +123,7 @@ impl Process {
             space: Mutex::new(Some(space)),
             files: Mutex::new(files),
             cwd: Mutex::new(cwd),
+            umask: AtomicU32::new(umask),
             limits: Mutex::new(beginning.limits),
             vector: UnsafeCell::new(vector),
             fs_base: AtomicU64::new(fs_base),
@@ -151,14 +168,25 @@ impl Process {
         self.name.lock().clone()
     }
 
-    /// Its working directory, absolute.
-    pub(crate) fn cwd(&self) -> Vec<u8> {
+    /// Its working directory.
+    pub(crate) fn cwd(&self) -> Directory {
         self.cwd.lock().clone()
     }
 
-    /// Changes its working directory to an absolute, canonical path.
-    pub(crate) fn set_cwd(&self, path: Vec<u8>) {
-        *self.cwd.lock() = path;
+    /// Changes its working directory.
+    pub(crate) fn set_cwd(&self, directory: Directory) {
+        let before = core::mem::replace(&mut *self.cwd.lock(), directory);
+        drop(before); // the lock is free: a node that nobody has any more may wait for its medium
+    }
+
+    /// Permission bits that new files do not get.
+    pub(crate) fn umask(&self) -> u32 {
+        self.umask.load(Ordering::Relaxed)
+    }
+
+    /// Sets them and returns those before.
+    pub(crate) fn set_umask(&self, mask: u32) -> u32 {
+        self.umask.swap(mask & 0o777, Ordering::Relaxed)
     }
 
     /// Its resource limits.

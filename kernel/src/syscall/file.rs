@@ -1,12 +1,14 @@
 //! Files and directories.
 
 use super::Call;
+use crate::fs::Directory;
 use crate::{fs, mm};
 use alloc::sync::Arc;
 use alloc::vec;
-use alloc::vec::Vec;
 use askr_abi::Errno;
-use askr_abi::types::{AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW, O_CLOEXEC, Stat};
+use askr_abi::types::{
+    AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW, O_CLOEXEC, O_CREAT, O_TRUNC, O_WRONLY, Stat,
+};
 use askr_core::areas::Access;
 use askr_vfs::{File, Kind, Metadata};
 
@@ -19,6 +21,12 @@ pub(super) fn open(call: &mut Call<'_>) -> Result<u64, Errno> {
     open_from(call, &call.process().cwd(), path, flags as u32, mode as u32)
 }
 
+/// `creat(path, mode)`
+pub(super) fn creat(call: &mut Call<'_>) -> Result<u64, Errno> {
+    let [path, mode, ..] = call.args;
+    open_from(call, &call.process().cwd(), path, O_CREAT | O_WRONLY | O_TRUNC, mode as u32)
+}
+
 /// `openat(dirfd, path, flags, mode)`
 pub(super) fn openat(call: &mut Call<'_>) -> Result<u64, Errno> {
     let [_, path, flags, mode, ..] = call.args;
@@ -26,11 +34,11 @@ pub(super) fn openat(call: &mut Call<'_>) -> Result<u64, Errno> {
     open_from(call, &start, path, flags as u32, mode as u32)
 }
 
-fn open_from(call: &Call<'_>, start: &[u8], path: u64, flags: u32, mode: u32) -> Result<u64, Errno> {
+fn open_from(call: &Call<'_>, start: &Directory, path: u64, flags: u32, mode: u32) -> Result<u64, Errno> {
     let path = call.path(path)?;
     let process = call.process();
     process.files().lock().require_room(1)?;
-    let file = fs::open(process.origin(), start, &path, flags, mode)?;
+    let file = fs::open(process.origin(), start, &path, flags, mode & !process.umask())?;
     let fd = process.files().lock().add(file, flags & O_CLOEXEC != 0)?;
     Ok(u64::from(fd.unsigned_abs()))
 }
@@ -100,7 +108,7 @@ pub(super) fn newfstatat(call: &mut Call<'_>) -> Result<u64, Errno> {
 /// `getcwd(buf, size)`: returns the length with the NUL, as the kernel's call does.
 pub(super) fn getcwd(call: &mut Call<'_>) -> Result<u64, Errno> {
     let [buffer, size, ..] = call.args;
-    let mut cwd = call.process().cwd();
+    let mut cwd = fs::path_of(&call.process().cwd())?;
     cwd.push(0);
     if (size as usize) < cwd.len() {
         return Err(Errno::ERANGE);
@@ -117,12 +125,37 @@ pub(super) fn chdir(call: &mut Call<'_>) -> Result<u64, Errno> {
     Ok(0)
 }
 
+/// `fchdir(fd)`
+pub(super) fn fchdir(call: &mut Call<'_>) -> Result<u64, Errno> {
+    let file = descriptor(call, call.int(0))?;
+    if file.kind() != Kind::Directory {
+        return Err(Errno::ENOTDIR);
+    }
+    call.process().set_cwd(file.node().clone());
+    Ok(0)
+}
+
+/// `fsync(fd)`, `fdatasync(fd)`
+pub(super) fn fsync(call: &mut Call<'_>) -> Result<u64, Errno> {
+    let file = descriptor(call, call.int(0))?;
+    if !matches!(file.kind(), Kind::File | Kind::Directory) {
+        return Err(Errno::EINVAL);
+    }
+    file.node().sync().map(|()| 0)
+}
+
+/// `sync()`
+pub(super) fn sync(_call: &mut Call<'_>) -> Result<u64, Errno> {
+    fs::sync();
+    Ok(0)
+}
+
 pub(super) fn descriptor(call: &Call<'_>, fd: i32) -> Result<Arc<File>, Errno> {
     call.process().files().lock().get(fd)
 }
 
 /// Where a path relative to `dirfd` starts. An absolute path does not look at `dirfd` at all.
-fn directory(call: &Call<'_>, dirfd: i32, path_at: u64) -> Result<Vec<u8>, Errno> {
+pub(super) fn directory(call: &Call<'_>, dirfd: i32, path_at: u64) -> Result<Directory, Errno> {
     let mut first = [0];
     call.copy_in(path_at, &mut first)?;
     if dirfd == AT_FDCWD || first[0] == b'/' {
@@ -130,7 +163,7 @@ fn directory(call: &Call<'_>, dirfd: i32, path_at: u64) -> Result<Vec<u8>, Errno
     }
     let file = descriptor(call, dirfd)?;
     match file.kind() {
-        Kind::Directory => Ok(file.path().to_vec()),
+        Kind::Directory => Ok(file.node().clone()),
         _ => Err(Errno::ENOTDIR),
     }
 }

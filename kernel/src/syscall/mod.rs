@@ -2,6 +2,7 @@
 //! differs is in docs/syscalls.md.
 
 mod agent;
+mod attributes;
 mod descriptor;
 mod file;
 mod io;
@@ -12,6 +13,7 @@ mod restart;
 mod signal;
 mod system;
 mod terminal;
+mod tree;
 
 use crate::arch::clock::{Nanos, SECOND};
 use crate::arch::trap::TrapFrame;
@@ -54,6 +56,18 @@ const NEEDS_ROOM: &[u64] = &[
     nr::POLL,
     nr::PPOLL,
     nr::MREMAP,
+    nr::CREAT,
+    nr::TRUNCATE,
+    nr::FTRUNCATE,
+    nr::RENAME,
+    nr::RENAMEAT,
+    nr::RENAMEAT2,
+    nr::MKDIR,
+    nr::MKDIRAT,
+    nr::LINK,
+    nr::LINKAT,
+    nr::SYMLINK,
+    nr::SYMLINKAT,
 ];
 
 const TABLE: &[(u64, Handler)] = &[
@@ -78,12 +92,13 @@ const TABLE: &[(u64, Handler)] = &[
     (nr::PWRITE64, io::pwrite64),
     (nr::READV, io::readv),
     (nr::WRITEV, io::writev),
+    (nr::ACCESS, attributes::access),
     (nr::PIPE, descriptor::pipe),
     (nr::SCHED_YIELD, process::sched_yield),
-    (nr::DUP, descriptor::dup),
-    (nr::DUP2, descriptor::dup2),
     (nr::MREMAP, memory::mremap),
     (nr::MADVISE, memory::madvise),
+    (nr::DUP, descriptor::dup),
+    (nr::DUP2, descriptor::dup2),
     (nr::PAUSE, signal::pause),
     (nr::NANOSLEEP, system::nanosleep),
     (nr::GETPID, process::getpid),
@@ -95,8 +110,24 @@ const TABLE: &[(u64, Handler)] = &[
     (nr::KILL, signal::kill),
     (nr::UNAME, system::uname),
     (nr::FCNTL, descriptor::fcntl),
+    (nr::FSYNC, file::fsync),
+    (nr::FDATASYNC, file::fsync),
+    (nr::TRUNCATE, attributes::truncate),
+    (nr::FTRUNCATE, attributes::ftruncate),
     (nr::GETCWD, file::getcwd),
     (nr::CHDIR, file::chdir),
+    (nr::FCHDIR, file::fchdir),
+    (nr::RENAME, tree::rename),
+    (nr::MKDIR, tree::mkdir),
+    (nr::RMDIR, tree::rmdir),
+    (nr::CREAT, file::creat),
+    (nr::LINK, tree::link),
+    (nr::UNLINK, tree::unlink),
+    (nr::SYMLINK, tree::symlink),
+    (nr::READLINK, tree::readlink),
+    (nr::CHMOD, attributes::chmod),
+    (nr::FCHMOD, attributes::fchmod),
+    (nr::UMASK, attributes::umask),
     (nr::GETRLIMIT, memory::getrlimit),
     (nr::GETUID, process::get_zero),
     (nr::GETGID, process::get_zero),
@@ -109,8 +140,11 @@ const TABLE: &[(u64, Handler)] = &[
     (nr::RT_SIGTIMEDWAIT, signal::rt_sigtimedwait),
     (nr::RT_SIGSUSPEND, signal::rt_sigsuspend),
     (nr::SIGALTSTACK, signal::sigaltstack),
+    (nr::STATFS, attributes::statfs),
+    (nr::FSTATFS, attributes::fstatfs),
     (nr::ARCH_PRCTL, process::arch_prctl),
     (nr::SETRLIMIT, memory::setrlimit),
+    (nr::SYNC, file::sync),
     (nr::REBOOT, system::reboot),
     (nr::GETTID, process::getpid),
     (nr::TKILL, signal::tkill),
@@ -121,12 +155,23 @@ const TABLE: &[(u64, Handler)] = &[
     (nr::EXIT_GROUP, process::exit),
     (nr::TGKILL, signal::tgkill),
     (nr::OPENAT, file::openat),
+    (nr::MKDIRAT, tree::mkdirat),
     (nr::NEWFSTATAT, file::newfstatat),
+    (nr::UNLINKAT, tree::unlinkat),
+    (nr::RENAMEAT, tree::renameat),
+    (nr::LINKAT, tree::linkat),
+    (nr::SYMLINKAT, tree::symlinkat),
+    (nr::READLINKAT, tree::readlinkat),
+    (nr::FCHMODAT, attributes::fchmodat),
+    (nr::FACCESSAT, attributes::faccessat),
     (nr::PPOLL, poll::ppoll),
+    (nr::UTIMENSAT, attributes::utimensat),
     (nr::DUP3, descriptor::dup3),
     (nr::PIPE2, descriptor::pipe2),
     (nr::PRLIMIT64, memory::prlimit64),
+    (nr::RENAMEAT2, tree::renameat2),
     (nr::GETRANDOM, system::getrandom),
+    (nr::FACCESSAT2, attributes::faccessat2),
     (nr::AGENT_ASK, agent::ask),
 ];
 

@@ -173,12 +173,13 @@ impl File {
     /// end (`getdents64(2)`). `.` and `..` come first.
     ///
     /// # Errors
-    /// EBADF; ENOTDIR; EINVAL when `into` has no room for even one entry.
+    /// EBADF; ENOTDIR; ENOENT when it has been removed; EINVAL when `into` has no room for even one entry.
     pub fn read_dirents(&self, into: &mut [u8]) -> Result<usize> {
         self.require_readable()?;
         if self.kind() != Kind::Directory {
             return Err(Errno::ENOTDIR);
         }
+        self.node.place()?; // ENOENT when it has been removed
         let own = self.metadata()?;
         let mut position = self.offset.load(Ordering::Relaxed);
         let mut writer = DirentWriter::new(into);

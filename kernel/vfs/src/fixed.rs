@@ -5,20 +5,21 @@ use alloc::vec::Vec;
 
 use askr_abi::Errno;
 
-use crate::{DirEntry, Kind, Metadata, Result, Vnode};
+use crate::{DirEntry, Kind, Metadata, Place, Result, Vnode};
 
 /// A read-only directory with the entries it was made with.
 pub struct FixedDir {
     dev: u64,
     ino: u64,
+    place: Place,
     entries: Vec<(&'static str, Arc<dyn Vnode>)>,
 }
 
 impl FixedDir {
-    /// A directory with the numbers `dev` and `ino`.
+    /// A directory with the numbers `dev` and `ino` at this place.
     #[must_use]
-    pub const fn new(dev: u64, ino: u64, entries: Vec<(&'static str, Arc<dyn Vnode>)>) -> Self {
-        Self { dev, ino, entries }
+    pub const fn new(dev: u64, ino: u64, place: Place, entries: Vec<(&'static str, Arc<dyn Vnode>)>) -> Self {
+        Self { dev, ino, place, entries }
     }
 }
 
@@ -29,6 +30,10 @@ impl Vnode for FixedDir {
 
     fn metadata(&self) -> Result<Metadata> {
         Ok(Metadata::bare(Kind::Directory, 0o555, self.dev, self.ino))
+    }
+
+    fn place(&self) -> Result<Place> {
+        Ok(self.place.clone())
     }
 
     fn lookup(&self, name: &[u8]) -> Result<Arc<dyn Vnode>> {

@@ -2,7 +2,8 @@
 //! ([`File`]), and the file system that lives in memory ([`RamFs`]).
 //!
 //! An operation on a path has two steps: [`Vfs::locate`] says what the path leads to, with its canonical path;
-//! then the caller acts on that [`Target`]. In between it can judge the canonical path, which no symbolic link
+//! then the caller acts on that [`Target`]. A path starts at a directory, not at its path: it leads on from there when the
+//! directory has been moved. In between it can judge the canonical path, which no symbolic link
 //! or `..` can dress up as another.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -14,6 +15,7 @@ mod file;
 mod fixed;
 mod generated;
 mod metadata;
+mod mounts;
 mod node;
 mod pipe;
 mod populate;
@@ -25,12 +27,13 @@ pub use askr_abi::Errno;
 pub use file::File;
 pub use fixed::FixedDir;
 pub use generated::{Generated, Snapshot};
-pub use metadata::{DirEntry, Kind, Metadata};
+pub use metadata::{Change, DirEntry, FsStat, Kind, Metadata, Place};
+pub use mounts::{MOUNTS_MAX, Mount};
 pub use node::Vnode;
 pub use pipe::{PIPE_BUF, PIPE_CAPACITY, Pipe};
 pub use populate::{PopulateError, Populated, populate};
 pub use ramfs::{Clock, RamFs, Usage};
-pub use vfs::{MOUNTS_MAX, Mount, Vfs};
+pub use vfs::Vfs;
 pub use walk::{LINKS_MAX, Target};
 
 /// Result of an operation on files.

@@ -1,8 +1,13 @@
-//! What is known about a node.
+//! What is known about a node, and about a file system.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 use askr_abi::types::{
     DT_CHR, DT_DIR, DT_FIFO, DT_LNK, DT_REG, S_IFCHR, S_IFDIR, S_IFIFO, S_IFLNK, S_IFREG, Stat, Timespec,
 };
+
+use crate::Vnode;
 
 /// What a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,4 +118,42 @@ pub struct DirEntry<'a> {
     pub kind: Kind,
     /// Where to go on after this entry.
     pub next: u64,
+}
+
+/// Where a directory is.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// It is the root of its file system.
+    Root,
+    /// It is an entry of another.
+    In {
+        /// The directory that holds it.
+        parent: Arc<dyn Vnode>,
+        /// Its name there.
+        name: Vec<u8>,
+    },
+}
+
+/// What is to be changed of what is known about a node; the rest stays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// Permission bits.
+    pub mode: Option<u32>,
+    /// Last change of the content.
+    pub mtime: Option<Timespec>,
+}
+
+/// What is known about a file system. The default is one that stores nothing, such as `/proc`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FsStat {
+    /// Its kind, as the magic numbers of `statfs(2)` have it; 0 if it has none.
+    pub magic: u64,
+    /// Bytes in a block; 0 where nothing is stored.
+    pub block_size: u64,
+    /// All blocks.
+    pub blocks: u64,
+    /// Free blocks.
+    pub free: u64,
+    /// Whether files can be written and made.
+    pub writable: bool,
 }

@@ -6,13 +6,21 @@ use core::any::Any;
 
 use askr_abi::Errno;
 
-use crate::{DirEntry, Kind, Metadata, Result};
+use crate::{Change, DirEntry, FsStat, Kind, Metadata, Place, Result};
 
 /// A node of a file system. What a kind of node cannot do it leaves to the defaults, which say so with the
 /// errno that Linux gives. Kernel code that needs more of a node (a terminal's `ioctl`, say) asks for the type
 /// behind it: `Any` is a supertrait.
 ///
 /// Names passed in are checked already ([`askr_core::path::check_name`]).
+///
+/// **Waiting.** Every method but [`Self::kind`] may wait for a medium, so callers hold no lock across a call and do not
+/// rely on anything that they knew before it; a node does itself what has to be one step. The streams (terminal, pipes)
+/// never wait: they say EAGAIN.
+///
+/// **Life.** A node lives as long as somebody has it: as working directory, as open file, or for the time of a call. One
+/// that has lost its last name is used on until then; what it takes is given back when it is dropped. Dropping may wait
+/// too.
 pub trait Vnode: Any + Send + Sync {
     /// What it is. It never changes, and saying so never waits.
     fn kind(&self) -> Kind;
@@ -22,6 +30,14 @@ pub trait Vnode: Any + Send + Sync {
     /// # Errors
     /// EIO when the medium fails.
     fn metadata(&self) -> Result<Metadata>;
+
+    /// Where a directory is now: its parent and its name there change with a rename.
+    ///
+    /// # Errors
+    /// ENOENT when it has been removed; ENOTDIR when this is no directory.
+    fn place(&self) -> Result<Place> {
+        Err(Errno::ENOTDIR)
+    }
 
     /// Called when it is opened. A node that must show one state to an open file, whatever happens meanwhile,
     /// returns the node to use for that.
@@ -82,12 +98,36 @@ pub trait Vnode: Any + Send + Sync {
         Err(self.read_only_file())
     }
 
-    /// Returns after everything written is where a power cut cannot reach it.
+    /// Changes what is known about it.
+    ///
+    /// # Errors
+    /// EPERM when that is fixed; EROFS; ENOSPC.
+    fn change(&self, _change: &Change) -> Result<()> {
+        Err(Errno::EPERM)
+    }
+
+    /// Returns after everything written is where a power cut cannot reach it; of a directory, its entries.
     ///
     /// # Errors
     /// EIO when the medium fails.
     fn sync(&self) -> Result<()> {
         Ok(())
+    }
+
+    /// As [`Self::sync`], for the whole file system that it is on.
+    ///
+    /// # Errors
+    /// EIO when the medium fails.
+    fn sync_all(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// What is known about the file system that it is on.
+    ///
+    /// # Errors
+    /// EIO when the medium fails.
+    fn statfs(&self) -> Result<FsStat> {
+        Ok(FsStat::default())
     }
 
     /// Makes an empty regular file.
@@ -114,6 +154,15 @@ pub trait Vnode: Any + Send + Sync {
         Err(self.read_only_dir())
     }
 
+    /// Gives `node`, which is no directory, another name.
+    ///
+    /// # Errors
+    /// As [`Self::create`]; EXDEV (another file system), EMLINK, EPERM (not possible here), ENOENT when `node` has no name
+    /// any more.
+    fn link(&self, _name: &[u8], _node: &dyn Vnode) -> Result<()> {
+        Err(if self.kind() == Kind::Directory { Errno::EPERM } else { Errno::ENOTDIR })
+    }
+
     /// Removes the name of a node that is no directory. Open files live on.
     ///
     /// # Errors
@@ -130,12 +179,13 @@ pub trait Vnode: Any + Send + Sync {
         Err(self.read_only_dir())
     }
 
-    /// Moves the entry `old` to `new` in `new_dir`, as one step; what was there is replaced.
+    /// Moves the entry `old` to `new` in `new_dir`, as one step; what was there is replaced, unless `replace` is false.
+    /// Two names of one node stay as they are.
     ///
     /// # Errors
-    /// ENOENT, EXDEV (another file system), EINVAL (a directory into itself), ENOTDIR, EISDIR, ENOTEMPTY,
+    /// EEXIST (not to be replaced), ENOENT, EXDEV (another file system), EINVAL (a directory into itself), ENOTDIR, EISDIR, ENOTEMPTY,
     /// EROFS.
-    fn rename(&self, _old: &[u8], _new_dir: &dyn Vnode, _new: &[u8]) -> Result<()> {
+    fn rename(&self, _old: &[u8], _new_dir: &dyn Vnode, _new: &[u8], _replace: bool) -> Result<()> {
         Err(self.read_only_dir())
     }
 

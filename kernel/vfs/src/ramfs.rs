@@ -5,6 +5,7 @@ mod budget;
 mod content;
 mod directory;
 mod node;
+mod vnode;
 
 use alloc::sync::Arc;
 use core::sync::atomic::{AtomicU64, Ordering};

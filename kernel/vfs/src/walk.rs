@@ -1,4 +1,4 @@
-//! Follows a path from the root to what it leads to (POSIX.1-2017 section 4.13, `path_resolution(7)`).
+//! Follows a path from a directory to what it leads to (POSIX.1-2017 section 4.13, `path_resolution(7)`).
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -6,11 +6,11 @@ use alloc::vec::Vec;
 use askr_abi::Errno;
 use askr_core::path::{self, PATH_MAX};
 
-use crate::{Kind, Result, Vfs, Vnode};
+use crate::{Kind, Place, Result, Vfs, Vnode};
 
 /// Most symbolic links followed for one path (as in Linux); the next one is ELOOP.
 pub const LINKS_MAX: usize = 40;
-/// Most bytes still to walk: a path after the working directory or a link was put before it.
+/// Most bytes still to walk: a path after a link was put before it.
 const PENDING_MAX: usize = 2 * PATH_MAX;
 
 /// What a path leads to: an entry of a directory, whether it exists yet or not.
@@ -18,10 +18,10 @@ const PENDING_MAX: usize = 2 * PATH_MAX;
 pub struct Target {
     /// The directory that holds the entry (the root for the root itself).
     pub parent: Arc<dyn Vnode>,
-    /// The name of the entry there; none when the path ends in `.`, `..` or is the root.
-    pub name: Option<Vec<u8>>,
+    /// How the path ends.
+    pub(crate) last: Last,
     /// The canonical path of the entry: absolute, no `.`, `..`, repeated slash or symbolic link before the
-    /// last name.
+    /// last name. Empty for a directory that has been removed: no path leads to it any more.
     pub path: Vec<u8>,
     /// The node, if it exists.
     pub node: Option<Arc<dyn Vnode>>,
@@ -29,6 +29,16 @@ pub struct Target {
     pub(crate) slash: bool,
     /// Whether the last name of the path was a symbolic link that has been followed.
     pub(crate) followed: bool,
+}
+
+/// How a path ends, symbolic links followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Last {
+    Name(Vec<u8>),
+    Dot,
+    DotDot,
+    /// Nothing but slashes.
+    Root,
 }
 
 impl Target {
@@ -39,41 +49,42 @@ impl Target {
     pub fn existing(&self) -> Result<&Arc<dyn Vnode>> {
         self.node.as_ref().ok_or(Errno::ENOENT)
     }
+
+    /// The name of the entry in its directory; none when the path ends in `.`, `..` or is the root.
+    #[must_use]
+    pub fn name(&self) -> Option<&[u8]> {
+        match &self.last {
+            Last::Name(name) => Some(name),
+            _ => None,
+        }
+    }
 }
 
-/// Walks `path` from `cwd`, a canonical path. With `follow` a symbolic link at the end is followed; one before
-/// the end, or with a slash after it, always is.
-pub(crate) fn walk(vfs: &Vfs, cwd: &[u8], path: &[u8], follow: bool) -> Result<Target> {
+/// Walks `path` from the directory `from`. With `follow` a symbolic link at the end is followed; one before the end, or
+/// with a slash after it, always is.
+pub(crate) fn walk(vfs: &Vfs, from: &Arc<dyn Vnode>, path: &[u8], follow: bool) -> Result<Target> {
     path::check(path)?;
-    let mut walker = Walker {
-        vfs,
-        nodes: Vec::from([vfs.root()]),
-        path: b"/".to_vec(),
-        pending: path::join(cwd, path),
-        at: 0,
-        links: 0,
-        followed: false,
-    };
-    let mut name = None;
+    let mut walker = Walker::start(vfs, from, path)?;
+    let mut last = Last::Root;
     // Each round takes a component off `pending`, or adds at most PENDING_MAX bytes, LINKS_MAX times.
     while let Some(step) = walker.next_step() {
-        match step {
+        last = match step {
             Step::Up => {
                 walker.up()?;
-                name = None;
+                Last::DotDot
             }
             Step::Stay => {
                 walker.require_directory()?;
-                name = None;
+                Last::Dot
             }
             Step::Name(next) => match walker.enter(&next, follow)? {
-                Entered::Link => name = None,
-                Entered::Node => name = Some(next),
+                Entered::Link => Last::Root,
+                Entered::Node => Last::Name(next),
                 Entered::Missing => return walker.missing(next),
             },
-        }
+        };
     }
-    walker.found(name)
+    walker.found(last)
 }
 
 enum Step {
@@ -90,8 +101,11 @@ enum Entered {
 
 struct Walker<'v> {
     vfs: &'v Vfs,
-    /// The nodes from the root to where we are; never empty.
-    nodes: Vec<Arc<dyn Vnode>>,
+    /// Where we are.
+    here: Arc<dyn Vnode>,
+    /// The directory through which we came here by name.
+    above: Arc<dyn Vnode>,
+    /// The canonical path of `here`; empty when it has been removed.
     path: Vec<u8>,
     pending: Vec<u8>,
     at: usize,
@@ -99,9 +113,19 @@ struct Walker<'v> {
     followed: bool,
 }
 
-impl Walker<'_> {
-    fn here(&self) -> Arc<dyn Vnode> {
-        self.nodes.last().map_or_else(|| self.vfs.root(), Arc::clone)
+impl<'v> Walker<'v> {
+    fn start(vfs: &'v Vfs, from: &Arc<dyn Vnode>, path: &[u8]) -> Result<Self> {
+        let (here, at) = if path::is_absolute(path) {
+            (vfs.root(), b"/".to_vec())
+        } else {
+            let at = match vfs.path_of(from) {
+                Err(Errno::ENOENT) => Vec::new(),
+                other => other?,
+            };
+            (Arc::clone(from), at)
+        };
+        let above = Arc::clone(&here);
+        Ok(Self { vfs, here, above, path: at, pending: path.to_vec(), at: 0, links: 0, followed: false })
     }
 
     fn next_step(&mut self) -> Option<Step> {
@@ -125,36 +149,35 @@ impl Walker<'_> {
     }
 
     fn require_directory(&self) -> Result<()> {
-        match self.here().kind() {
-            Kind::Directory => Ok(()),
-            _ => Err(Errno::ENOTDIR),
-        }
+        if self.here.kind() == Kind::Directory { Ok(()) } else { Err(Errno::ENOTDIR) }
     }
 
     /// `..` of the root is the root; of the root of a mount, the directory that holds the mount point.
     fn up(&mut self) -> Result<()> {
         self.require_directory()?;
-        if self.nodes.len() > 1 {
-            self.nodes.pop();
-            path::pop(&mut self.path);
-        }
+        self.here = parent(self.vfs, &self.here)?;
+        path::pop(&mut self.path);
         Ok(())
     }
 
     fn enter(&mut self, name: &[u8], follow: bool) -> Result<Entered> {
-        let node = match self.here().lookup(name) {
+        let last = self.at_end();
+        if self.path.is_empty() {
+            return Err(Errno::ENOENT); // nothing is in a directory that has been removed, nor will be
+        }
+        let node = match self.here.lookup(name) {
             Ok(node) => node,
-            Err(Errno::ENOENT) if self.at_end() => return Ok(Entered::Missing),
+            Err(Errno::ENOENT) if last => return Ok(Entered::Missing),
             Err(errno) => return Err(errno),
         };
-        let last = self.at_end();
         if node.kind() == Kind::Symlink && (follow || !last || self.ends_in_slash()) {
             self.followed |= last;
             self.expand(&node.read_link()?)?;
             return Ok(Entered::Link);
         }
         self.append(name)?;
-        self.nodes.push(self.vfs.mounted_at(&self.path).unwrap_or(node));
+        let node = self.vfs.mounted_at(&self.path).unwrap_or(node);
+        self.above = core::mem::replace(&mut self.here, node);
         Ok(Entered::Node)
     }
 
@@ -177,7 +200,7 @@ impl Walker<'_> {
             return Err(Errno::ENAMETOOLONG);
         }
         if path::is_absolute(target) {
-            self.nodes.truncate(1);
+            self.here = self.vfs.root();
             self.path.truncate(1);
         }
         Ok(())
@@ -186,31 +209,33 @@ impl Walker<'_> {
     fn missing(mut self, name: Vec<u8>) -> Result<Target> {
         self.append(&name)?;
         Ok(Target {
-            parent: self.here(),
-            name: Some(name),
             slash: self.ends_in_slash(),
+            parent: self.here,
+            last: Last::Name(name),
             path: self.path,
             node: None,
             followed: self.followed,
         })
     }
 
-    fn found(mut self, name: Option<Vec<u8>>) -> Result<Target> {
+    fn found(self, last: Last) -> Result<Target> {
         let slash = self.ends_in_slash();
         if slash {
             self.require_directory()?;
         }
-        let node = self.here();
-        if self.nodes.len() > 1 {
-            self.nodes.pop();
-        }
-        Ok(Target {
-            parent: self.here(),
-            name,
-            path: self.path,
-            node: Some(node),
-            slash,
-            followed: self.followed,
-        })
+        let parent = match last {
+            Last::Name(_) => self.above,
+            // A directory that has been removed stands for its parent, which only its listing shows.
+            _ => parent(self.vfs, &self.here).unwrap_or_else(|_| Arc::clone(&self.here)),
+        };
+        Ok(Target { parent, last, path: self.path, node: Some(self.here), slash, followed: self.followed })
+    }
+}
+
+/// The directory above a directory.
+fn parent(vfs: &Vfs, directory: &Arc<dyn Vnode>) -> Result<Arc<dyn Vnode>> {
+    match directory.place()? {
+        Place::In { parent, .. } => Ok(parent),
+        Place::Root => Ok(vfs.above(directory)?.unwrap_or_else(|| vfs.root())),
     }
 }

@@ -12,7 +12,8 @@ use crate::{DirEntry, Result, Vnode};
 /// The entries of a directory by name, and in the order they came for listings: an entry keeps its place there
 /// while others come and go.
 pub(super) struct Directory {
-    pub(super) parent: Weak<Node>,
+    /// Its parent and its name there; none for the root.
+    place: Option<(Weak<Node>, Vec<u8>)>,
     /// It has been removed but is still in use: nothing can be made in it.
     removed: bool,
     entries: BTreeMap<Vec<u8>, (u64, Arc<Node>)>,
@@ -21,8 +22,22 @@ pub(super) struct Directory {
 }
 
 impl Directory {
-    pub(super) const fn new(parent: Weak<Node>) -> Self {
-        Self { parent, removed: false, entries: BTreeMap::new(), order: BTreeMap::new(), next: 0 }
+    pub(super) const fn new(place: Option<(Weak<Node>, Vec<u8>)>) -> Self {
+        Self { place, removed: false, entries: BTreeMap::new(), order: BTreeMap::new(), next: 0 }
+    }
+
+    /// Where it is.
+    pub(super) fn place(&self) -> Result<Option<(Arc<Node>, Vec<u8>)>> {
+        if self.removed {
+            return Err(Errno::ENOENT);
+        }
+        let Some((parent, name)) = &self.place else { return Ok(None) };
+        Ok(Some((parent.upgrade().ok_or(Errno::ENOENT)?, name.clone())))
+    }
+
+    /// Says that it has been moved.
+    pub(super) fn set_place(&mut self, parent: Weak<Node>, name: &[u8]) {
+        self.place = Some((parent, name.to_vec()));
     }
 
     pub(super) fn get(&self, name: &[u8]) -> Result<&Arc<Node>> {

@@ -21,7 +21,7 @@ pub(crate) struct Tree {
 
 pub(crate) fn tree_of(limit: u64) -> Tree {
     let fs = RamFs::new(1, limit, clock);
-    let vfs = Vfs::new("ramfs", fs.root());
+    let vfs = Vfs::new("ramfs", fs.root()).unwrap();
     Tree { fs, vfs }
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn tree() -> Tree {
 
 impl Tree {
     pub(crate) fn open(&self, path: &str, flags: u32) -> Result<File> {
-        let target = self.vfs.locate_for_open(b"/", path.as_bytes(), flags)?;
+        let target = self.vfs.locate_for_open(&self.vfs.root(), path.as_bytes(), flags)?;
         self.vfs.open(&target, flags, 0o644)
     }
 
@@ -49,37 +49,37 @@ impl Tree {
     }
 
     pub(crate) fn mkdir(&self, path: &str) -> Result<()> {
-        self.vfs.mkdir(&self.vfs.locate(b"/", path.as_bytes(), false)?, 0o755)
+        self.vfs.mkdir(&self.vfs.locate(&self.vfs.root(), path.as_bytes(), false)?, 0o755)
     }
 
     pub(crate) fn symlink(&self, to: &str, path: &str) -> Result<()> {
-        self.vfs.symlink(&self.vfs.locate(b"/", path.as_bytes(), false)?, to.as_bytes())
+        self.vfs.symlink(&self.vfs.locate(&self.vfs.root(), path.as_bytes(), false)?, to.as_bytes())
     }
 
     pub(crate) fn unlink(&self, path: &str) -> Result<()> {
-        self.vfs.unlink(&self.vfs.locate(b"/", path.as_bytes(), false)?)
+        self.vfs.unlink(&self.vfs.locate(&self.vfs.root(), path.as_bytes(), false)?)
     }
 
     pub(crate) fn rmdir(&self, path: &str) -> Result<()> {
-        self.vfs.rmdir(&self.vfs.locate(b"/", path.as_bytes(), false)?)
+        self.vfs.rmdir(&self.vfs.locate(&self.vfs.root(), path.as_bytes(), false)?)
     }
 
     pub(crate) fn rename(&self, old: &str, new: &str) -> Result<()> {
-        let old = self.vfs.locate(b"/", old.as_bytes(), false)?;
-        let new = self.vfs.locate(b"/", new.as_bytes(), false)?;
-        self.vfs.rename(&old, &new)
+        let old = self.vfs.locate(&self.vfs.root(), old.as_bytes(), false)?;
+        let new = self.vfs.locate(&self.vfs.root(), new.as_bytes(), false)?;
+        self.vfs.rename(&old, &new, true)
     }
 
     /// The canonical path of what exists there.
     pub(crate) fn canonical(&self, cwd: &str, path: &str, follow: bool) -> Result<String> {
-        let target = self.vfs.locate(cwd.as_bytes(), path.as_bytes(), follow)?;
+        let target = self.vfs.locate(&self.node(cwd), path.as_bytes(), follow)?;
         target.existing()?;
         Ok(String::from_utf8(target.path).unwrap())
     }
 
     /// The names in a directory in the order of the listing.
     pub(crate) fn list(&self, path: &str) -> Result<Vec<String>> {
-        let target = self.vfs.locate(b"/", path.as_bytes(), true)?;
+        let target = self.vfs.locate(&self.vfs.root(), path.as_bytes(), true)?;
         let mut names = Vec::new();
         target.existing()?.read_dir(0, &mut |entry| {
             names.push(String::from_utf8(entry.name.to_vec()).unwrap());
@@ -89,7 +89,7 @@ impl Tree {
     }
 
     pub(crate) fn node(&self, path: &str) -> Arc<dyn Vnode> {
-        Arc::clone(self.vfs.locate(b"/", path.as_bytes(), true).unwrap().existing().unwrap())
+        Arc::clone(self.vfs.locate(&self.vfs.root(), path.as_bytes(), true).unwrap().existing().unwrap())
     }
 }
 

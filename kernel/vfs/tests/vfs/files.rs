@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::common::{read_all, refused, tree};
 use askr_abi::types::{O_APPEND, O_CREAT, O_RDONLY, O_RDWR, O_WRONLY, S_IFREG, SEEK_CUR, SEEK_END, SEEK_SET};
-use askr_vfs::{Errno, File, FixedDir, Generated, Kind, Metadata, PopulateError, Result, Vnode, populate};
+use askr_vfs::{
+    Errno, File, FixedDir, Generated, Kind, Metadata, Place, PopulateError, Result, Vnode, populate,
+};
 
 #[test]
 fn reads_and_writes_move_one_position() {
@@ -151,7 +153,11 @@ fn generated_content_stays_the_same_while_it_is_open() {
     });
     tree.mkdir("/proc").unwrap();
     tree.vfs
-        .mount(b"/proc", "procfs", Arc::new(FixedDir::new(7, 1, vec![("n", Arc::new(generated))])))
+        .mount(
+            b"/proc",
+            "procfs",
+            Arc::new(FixedDir::new(7, 1, Place::Root, vec![("n", Arc::new(generated))])),
+        )
         .unwrap();
     let first = tree.open("/proc/n", O_RDONLY).unwrap();
     let second = tree.open("/proc/n", O_RDONLY).unwrap();

@@ -3,7 +3,7 @@
 use crate::common::{Tree, clock, refused, tree};
 use askr_abi::types::{O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY};
 use askr_core::path::{is_within, normalize_lexical};
-use askr_vfs::{Errno, FixedDir, Kind, LINKS_MAX, MOUNTS_MAX, RamFs, Vnode};
+use askr_vfs::{Errno, FixedDir, Kind, LINKS_MAX, MOUNTS_MAX, Place, RamFs, Vnode};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -54,9 +54,9 @@ fn what_is_no_directory_is_not_walked_through() {
 #[test]
 fn a_missing_last_name_has_a_place() {
     let tree = home();
-    let target = tree.vfs.locate(b"/home", b"../h/new", true).unwrap();
+    let target = tree.vfs.locate(&tree.node("/home"), b"../h/new", true).unwrap();
     assert!(target.node.is_none());
-    assert_eq!((target.name.unwrap(), target.path), (b"new".to_vec(), b"/home/me/new".to_vec()));
+    assert_eq!((target.name().unwrap(), &target.path[..]), (&b"new"[..], &b"/home/me/new"[..]));
     assert_eq!(target.parent.metadata().unwrap().ino, tree.node("/home/me").metadata().unwrap().ino);
 }
 
@@ -85,8 +85,8 @@ fn lengths_are_limited() {
         tree.mkdir(&path).unwrap();
     }
     refused(tree.canonical("/", &format!("{path}/{name}"), true), Errno::ENAMETOOLONG);
-    refused(tree.vfs.locate(path.as_bytes(), name.as_bytes(), true), Errno::ENAMETOOLONG);
-    refused(tree.vfs.locate(b"/", b"/a\0b", true), Errno::EINVAL);
+    refused(tree.vfs.locate(&tree.node(&path), name.as_bytes(), true), Errno::ENAMETOOLONG);
+    refused(tree.vfs.locate(&tree.vfs.root(), b"/a\0b", true), Errno::EINVAL);
     refused(tree.symlink(&"a".repeat(4096), "/link"), Errno::ENAMETOOLONG);
 }
 
@@ -164,10 +164,10 @@ fn a_directory_with_a_mount_below_stays() {
     refused(tree.rename("/home", "/house"), Errno::EBUSY);
     for n in 0..MOUNTS_MAX - 2 {
         tree.mkdir(&format!("/{n}")).unwrap();
-        let root = RamFs::new(3, 0, clock).root();
+        let root = RamFs::new(10 + n as u64, 0, clock).root();
         tree.vfs.mount(format!("/{n}").as_bytes(), "ramfs", root).unwrap();
     }
-    refused(tree.vfs.mount(b"/etc", "ramfs", RamFs::new(3, 0, clock).root()), Errno::EBUSY);
+    refused(tree.vfs.mount(b"/etc", "ramfs", RamFs::new(9, 0, clock).root()), Errno::EBUSY);
 }
 
 #[test]
@@ -175,7 +175,11 @@ fn a_fixed_directory_gives_its_entries_and_takes_none() {
     let tree = home();
     let file = tree.node("/home/me/file");
     tree.vfs
-        .mount(b"/etc", "devfs", Arc::new(FixedDir::new(4, 1, vec![("a", file.clone()), ("b", file)])))
+        .mount(
+            b"/etc",
+            "devfs",
+            Arc::new(FixedDir::new(4, 1, Place::Root, vec![("a", file.clone()), ("b", file)])),
+        )
         .unwrap();
     assert_eq!(tree.list("/etc").unwrap(), ["a", "b"]);
     assert_eq!(tree.read("/etc/b").unwrap(), b"mine");
@@ -189,8 +193,10 @@ fn a_fixed_directory_gives_its_entries_and_takes_none() {
 #[test]
 fn what_no_rename_can_do_is_refused_whatever_the_file_system_says() {
     let tree = home();
-    let inner: Arc<dyn Vnode> = Arc::new(FixedDir::new(4, 2, Vec::new()));
-    let outer = FixedDir::new(4, 1, vec![("inner", inner)]);
+    let above: Arc<dyn Vnode> = Arc::new(FixedDir::new(4, 1, Place::Root, Vec::new()));
+    let place = Place::In { parent: above, name: b"inner".to_vec() };
+    let inner: Arc<dyn Vnode> = Arc::new(FixedDir::new(4, 2, place, Vec::new()));
+    let outer = FixedDir::new(4, 1, Place::Root, vec![("inner", inner)]);
     tree.vfs.mount(b"/etc", "devfs", Arc::new(outer)).unwrap();
     refused(tree.rename("/etc/inner", "/etc/inner/x"), Errno::EINVAL);
     refused(tree.rename("/etc/inner", "/x"), Errno::EXDEV);
@@ -204,13 +210,33 @@ proptest! {
         cwd in prop::sample::select(&["/", "/home", "/home/me"][..]),
     ) {
         let tree = home();
-        if let Ok(target) = tree.vfs.locate(cwd.as_bytes(), parts.join("/").as_bytes(), true) {
+        if let Ok(target) = tree.vfs.locate(&tree.node(cwd), parts.join("/").as_bytes(), true) {
             prop_assert_eq!(&normalize_lexical(&target.path), &target.path);
             prop_assert!(!is_within(&target.path, b"/h"), "a link is never part of it");
-            let again = tree.vfs.locate(b"/", &target.path, false).unwrap();
+            let again = tree.vfs.locate(&tree.vfs.root(), &target.path, false).unwrap();
             let ino = |node: Option<Arc<dyn Vnode>>| node.map(|node| node.metadata().unwrap().ino);
             prop_assert_eq!(ino(again.node), ino(target.node));
             prop_assert_eq!(again.path, target.path);
         }
     }
+}
+
+#[test]
+fn a_path_starts_at_a_directory_wherever_it_has_gone() {
+    let tree = home();
+    let me = tree.node("/home/me");
+    let from = |path: &str| tree.vfs.locate(&me, path.as_bytes(), true).map(|target| target.path);
+    tree.mkdir("/new").unwrap();
+    tree.rename("/home/me", "/new/me").unwrap();
+    assert_eq!(from("file").unwrap(), b"/new/me/file");
+    assert_eq!(from("..").unwrap(), b"/new");
+    assert_eq!(tree.vfs.path_of(&me).unwrap(), b"/new/me");
+    tree.unlink("/new/me/file").unwrap();
+    tree.rmdir("/new/me").unwrap();
+    assert_eq!(tree.vfs.path_of(&me), Err(Errno::ENOENT));
+    assert_eq!(from(".").unwrap(), b"");
+    for path in ["file", "..", "./x"] {
+        assert_eq!(from(path), Err(Errno::ENOENT), "{path}");
+    }
+    assert_eq!(from("/").unwrap(), b"/");
 }

@@ -80,7 +80,7 @@ fn rename_replaces_as_one_step_or_refuses() {
     tree.write("/g", b"g").unwrap();
     let before = tree.fs.usage();
     refused(tree.rename("/a", "/a/b/c/new"), Errno::EINVAL);
-    refused(tree.node("/").rename(b"a", &*tree.node("/a/b"), b"x"), Errno::EINVAL);
+    refused(tree.node("/").rename(b"a", &*tree.node("/a/b"), b"x", true), Errno::EINVAL);
     refused(tree.rename("/e", "/f"), Errno::ENOTDIR);
     refused(tree.rename("/f", "/e"), Errno::EISDIR);
     refused(tree.rename("/e", "/a"), Errno::ENOTEMPTY);
@@ -101,7 +101,7 @@ fn rename_replaces_as_one_step_or_refuses() {
     tree.rename("/e", "/a/moved/").unwrap();
     assert_eq!(tree.canonical("/", "/a/moved/c/..", true).unwrap(), "/a/moved");
     refused(tree.rename("/a", "/a/moved/c/a"), Errno::EINVAL);
-    refused(tree.node("/").rename(b"a", &*tree.node("/a/moved/c"), b"x"), Errno::EINVAL);
+    refused(tree.node("/").rename(b"a", &*tree.node("/a/moved/c"), b"x", true), Errno::EINVAL);
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn a_moved_directory_knows_where_it_is() {
     }
     tree.rename("/a/b", "/c/b").unwrap();
     tree.rename("/a", "/c/b/a").unwrap();
-    refused(tree.node("/").rename(b"c", &*tree.node("/c/b/a"), b"x"), Errno::EINVAL);
+    refused(tree.node("/").rename(b"c", &*tree.node("/c/b/a"), b"x", true), Errno::EINVAL);
     assert_eq!(tree.list("/c/b").unwrap(), ["a"]);
 }
 
@@ -129,7 +129,7 @@ fn a_removed_directory_takes_nothing_more() {
     tree.rename("/new", "/e").unwrap();
     for dir in [removed, replaced] {
         refused(dir.create(b"x", 0), Errno::ENOENT);
-        refused(tree.node("/").rename(b"f", &*dir, b"f"), Errno::ENOENT);
+        refused(tree.node("/").rename(b"f", &*dir, b"f", true), Errno::ENOENT);
     }
     assert_eq!(tree.list("/").unwrap(), ["f", "e"]);
 }
