@@ -25,6 +25,12 @@ impl<'a> Entries<'a> {
     pub fn new(filled: &'a [u8]) -> Self {
         Self(filled)
     }
+
+    /// What was not read yet.
+    #[must_use]
+    pub fn rest(&self) -> &'a [u8] {
+        self.0
+    }
 }
 
 impl<'a> Iterator for Entries<'a> {

@@ -175,6 +175,12 @@ impl File {
         sys::open(&c_path(path)?, flags, mode).map(Self)
     }
 
+    /// The open file behind `fd`, which is ours from now on.
+    #[must_use]
+    pub fn from_fd(fd: Fd) -> Self {
+        Self(fd)
+    }
+
     /// The descriptor, which stays ours.
     #[must_use]
     pub fn fd(&self) -> Fd {

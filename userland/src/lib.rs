@@ -24,6 +24,8 @@ mod alloc;
 #[cfg(target_os = "none")]
 pub mod env;
 #[cfg(target_os = "none")]
+pub mod fs;
+#[cfg(target_os = "none")]
 pub mod io;
 #[cfg(target_os = "none")]
 pub mod process;

@@ -12,6 +12,7 @@ mod raw;
 pub(crate) mod single;
 pub(crate) mod stack;
 mod terminal;
+mod tree;
 
 pub use ask::agent_ask;
 pub use file::{
@@ -26,4 +27,8 @@ pub use process::{
 };
 pub use terminal::{
     is_terminal, set_foreground, set_terminal_attributes, set_window_size, terminal_attributes, window_size,
+};
+pub use tree::{
+    FsUsage, access, chmod, fsync, ftruncate, link, lstat, mkdir, readlink, rename, rmdir, set_modified,
+    statfs, symlink, sync, umask, unlink,
 };
