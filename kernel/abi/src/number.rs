@@ -115,6 +115,8 @@ pub const CHMOD: u64 = 90;
 pub const FCHMOD: u64 = 91;
 /// `umask(mask)`
 pub const UMASK: u64 = 95;
+/// `gettimeofday(timeval, timezone)`
+pub const GETTIMEOFDAY: u64 = 96;
 /// `getrlimit(resource, limit)`
 pub const GETRLIMIT: u64 = 97;
 /// `getuid()`
@@ -155,6 +157,8 @@ pub const REBOOT: u64 = 169;
 pub const GETTID: u64 = 186;
 /// `tkill(tid, signal)`
 pub const TKILL: u64 = 200;
+/// `time(seconds)`
+pub const TIME: u64 = 201;
 /// `getdents64(fd, buf, count)`
 pub const GETDENTS64: u64 = 217;
 /// `set_tid_address(tidptr)`
@@ -163,6 +167,10 @@ pub const SET_TID_ADDRESS: u64 = 218;
 pub const RESTART_SYSCALL: u64 = 219;
 /// `clock_gettime(clock, timespec)`
 pub const CLOCK_GETTIME: u64 = 228;
+/// `clock_getres(clock, timespec)`
+pub const CLOCK_GETRES: u64 = 229;
+/// `clock_nanosleep(clock, flags, request, remaining)`
+pub const CLOCK_NANOSLEEP: u64 = 230;
 /// `exit_group(status)`
 pub const EXIT_GROUP: u64 = 231;
 /// `tgkill(tgid, tid, signal)`

@@ -256,6 +256,15 @@ pub const CLOCK_REALTIME: u64 = 0;
 pub const CLOCK_MONOTONIC: u64 = 1;
 /// `clock_gettime`: time since boot, time asleep included; the same here.
 pub const CLOCK_BOOTTIME: u64 = 7;
+/// `clock_nanosleep`: until that time, not for so long.
+pub const TIMER_ABSTIME: u32 = 1;
+
+/// `getrandom`: do not wait; it never does.
+pub const GRND_NONBLOCK: u32 = 1;
+/// `getrandom`: from the source of `/dev/random`, which is the only one.
+pub const GRND_RANDOM: u32 = 2;
+/// `getrandom`: even before there is enough randomness.
+pub const GRND_INSECURE: u32 = 4;
 
 /// `mmap`, `mprotect`: may be read.
 pub const PROT_READ: u64 = 1;

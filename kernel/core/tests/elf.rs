@@ -206,3 +206,88 @@ proptest! {
         }
     }
 }
+
+/// Mutations of each base, so that all of them are at least 100,000.
+const MUTATIONS: usize = 6_000;
+/// Numbers at which signs, widths and halves of the address space change.
+const EDGES: [u64; 12] = [
+    0,
+    1,
+    u64::MAX,
+    1 << 63,
+    1 << 47,
+    USER_END,
+    USER_END - 1,
+    USER_MIN,
+    0xffff_8000_0000_0000,
+    PAGE_SIZE,
+    1 << 32,
+    0x40_0100,
+];
+
+/// SplitMix64 (Steele, Lea, Flood 2014): the same numbers each time.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        usize::try_from(self.next() % limit as u64).unwrap()
+    }
+}
+
+/// Good programs, and every program of the fuzz target's corpus that has the two headers' size at least.
+fn bases() -> Vec<Vec<u8>> {
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/elf");
+    let mut paths: Vec<_> = std::fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let files = paths.iter().map(|path| std::fs::read(path).unwrap()).filter(|file| file.len() >= 64 + 56);
+    let own = [EXEC, DYN].map(|kind| elf(kind, 0x40_0100, &typical()));
+    files.chain(own).collect()
+}
+
+/// One to four changes, three of four in the headers: a field of 8, 4 or 2 bytes at its place, a byte, or a bit.
+fn mutate(file: &mut [u8], numbers: &mut Numbers) {
+    for _ in 0..=numbers.below(4) {
+        let range = if numbers.below(4) > 0 { file.len().min(64 + 3 * 56) } else { file.len() };
+        let at = numbers.below(range - 8);
+        let edge = EDGES[numbers.below(EDGES.len())].wrapping_add(numbers.next() % 3).wrapping_sub(1);
+        match numbers.below(5) {
+            0 => file[at & !7..][..8].copy_from_slice(&edge.to_le_bytes()),
+            1 => file[at & !3..][..4].copy_from_slice(&edge.to_le_bytes()[..4]),
+            2 => file[at & !1..][..2].copy_from_slice(&edge.to_le_bytes()[..2]),
+            3 => file[at] = numbers.next().to_le_bytes()[0],
+            _ => file[at] ^= 1 << numbers.below(8),
+        }
+    }
+}
+
+#[test]
+fn a_hundred_thousand_mutations_are_refused_or_planned_well() {
+    let (bases, mut numbers) = (bases(), Numbers(1));
+    let (mut planned, mut refused) = (0, 0);
+    for base in &bases {
+        for _ in 0..MUTATIONS {
+            let mut file = base.clone();
+            mutate(&mut file, &mut numbers);
+            match plan(&file, PIE_BASE) {
+                Ok(plan) => {
+                    planned += 1;
+                    holds(&plan, file.len());
+                }
+                Err(error) => {
+                    refused += 1;
+                    assert!(!error.to_string().is_empty());
+                }
+            }
+        }
+    }
+    assert!(planned + refused >= 100_000, "{} bases", bases.len());
+    // Mutations that are all refused would reach nothing behind the first check, and the other way round.
+    assert!(planned > 10_000 && refused > 10_000, "{planned} planned, {refused} refused");
+}

@@ -13,6 +13,7 @@ mod restart;
 mod signal;
 mod system;
 mod terminal;
+mod time;
 mod tree;
 
 use crate::arch::clock::{Nanos, SECOND};
@@ -100,7 +101,7 @@ const TABLE: &[(u64, Handler)] = &[
     (nr::DUP, descriptor::dup),
     (nr::DUP2, descriptor::dup2),
     (nr::PAUSE, signal::pause),
-    (nr::NANOSLEEP, system::nanosleep),
+    (nr::NANOSLEEP, time::nanosleep),
     (nr::GETPID, process::getpid),
     (nr::FORK, process::fork),
     (nr::VFORK, process::fork),
@@ -128,6 +129,7 @@ const TABLE: &[(u64, Handler)] = &[
     (nr::CHMOD, attributes::chmod),
     (nr::FCHMOD, attributes::fchmod),
     (nr::UMASK, attributes::umask),
+    (nr::GETTIMEOFDAY, time::gettimeofday),
     (nr::GETRLIMIT, memory::getrlimit),
     (nr::GETUID, process::get_zero),
     (nr::GETGID, process::get_zero),
@@ -148,10 +150,13 @@ const TABLE: &[(u64, Handler)] = &[
     (nr::REBOOT, system::reboot),
     (nr::GETTID, process::getpid),
     (nr::TKILL, signal::tkill),
+    (nr::TIME, time::time),
     (nr::GETDENTS64, file::getdents64),
     (nr::SET_TID_ADDRESS, process::getpid),
     (nr::RESTART_SYSCALL, signal::restart_syscall),
-    (nr::CLOCK_GETTIME, system::clock_gettime),
+    (nr::CLOCK_GETTIME, time::clock_gettime),
+    (nr::CLOCK_GETRES, time::clock_getres),
+    (nr::CLOCK_NANOSLEEP, time::clock_nanosleep),
     (nr::EXIT_GROUP, process::exit),
     (nr::TGKILL, signal::tgkill),
     (nr::OPENAT, file::openat),

@@ -1,47 +1,14 @@
-//! Time, randomness, identity and power.
+//! Randomness, identity and power.
 
 use super::Call;
-use crate::arch::clock::{self, Nanos, SECOND};
 use crate::arch::power;
-use crate::{policy, process, random, sched, version};
+use crate::{policy, random, version};
 use askr_abi::Errno;
 use askr_abi::types::{
-    CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_REALTIME, REBOOT_MAGIC1, REBOOT_MAGIC2, REBOOT_POWER_OFF,
-    REBOOT_RESTART, UTSNAME_FIELD,
+    GRND_INSECURE, GRND_NONBLOCK, GRND_RANDOM, REBOOT_MAGIC1, REBOOT_MAGIC2, REBOOT_POWER_OFF, REBOOT_RESTART,
+    UTSNAME_FIELD,
 };
 use askr_agentbus::policy::Action;
-
-/// `nanosleep(request, remaining)`; the precision is one tick.
-pub(super) fn nanosleep(call: &mut Call<'_>) -> Result<u64, Errno> {
-    let request = call.duration(call.args[0])?;
-    let deadline = call.deadline(clock::now().saturating_add(request));
-    if sched::sleep_until(deadline, process::interrupted) {
-        return Ok(0);
-    }
-    if call.args[1] != 0 {
-        let left = timespec(deadline.saturating_sub(clock::now()));
-        call.copy_out(call.args[1], &left)?;
-    }
-    Err(call.interrupted_before(deadline))
-}
-
-/// `clock_gettime(clock, timespec)`
-pub(super) fn clock_gettime(call: &mut Call<'_>) -> Result<u64, Errno> {
-    let now = match call.args[0] {
-        CLOCK_REALTIME => clock::wall(),
-        CLOCK_MONOTONIC | CLOCK_BOOTTIME => clock::now(),
-        _ => return Err(Errno::EINVAL),
-    };
-    call.copy_out(call.args[1], &timespec(now))?;
-    Ok(0)
-}
-
-fn timespec(nanos: Nanos) -> [u8; 16] {
-    let mut bytes = [0; 16];
-    bytes[..8].copy_from_slice(&(nanos / SECOND).to_le_bytes());
-    bytes[8..].copy_from_slice(&(nanos % SECOND).to_le_bytes());
-    bytes
-}
 
 /// `uname(buf)`: the system is Askr, with the release of its kernel.
 pub(super) fn uname(call: &mut Call<'_>) -> Result<u64, Errno> {
@@ -54,19 +21,28 @@ pub(super) fn uname(call: &mut Call<'_>) -> Result<u64, Errno> {
     Ok(0)
 }
 
-/// `getrandom(buf, len, flags)`: at most 256 bytes a call, never blocks.
+/// `getrandom(buf, len, flags)`: at most 64 KiB a call, never blocks. What was written before a bad address counts.
 pub(super) fn getrandom(call: &mut Call<'_>) -> Result<u64, Errno> {
-    const ONCE_MAX: usize = 256;
-    const FLAGS: u64 = 7;
+    const ONCE_MAX: u64 = 64 << 10;
+    const PIECE: usize = 16;
+    const SOURCES: u32 = GRND_RANDOM | GRND_INSECURE;
     let [address, length, flags, ..] = call.args;
-    if flags & !FLAGS != 0 {
+    let flags = flags as u32;
+    if flags & !(GRND_NONBLOCK | SOURCES) != 0 || flags & SOURCES == SOURCES {
         return Err(Errno::EINVAL);
     }
-    let length = usize::try_from(length).unwrap_or(ONCE_MAX).min(ONCE_MAX);
-    let mut buffer = [0; ONCE_MAX];
-    buffer.chunks_mut(16).for_each(|chunk| chunk.copy_from_slice(&random::bytes()[..chunk.len()]));
-    call.copy_out(address, &buffer[..length])?;
-    Ok(length as u64)
+    let length = length.min(ONCE_MAX);
+    let mut done = 0;
+    while done < length {
+        let piece = &random::bytes()[..PIECE.min((length - done) as usize)];
+        let at = address.checked_add(done).ok_or(Errno::EFAULT);
+        match at.and_then(|at| call.copy_out(at, piece)) {
+            Ok(()) => done += piece.len() as u64,
+            Err(_) if done > 0 => break,
+            Err(errno) => return Err(errno),
+        }
+    }
+    Ok(done)
 }
 
 /// `reboot(magic1, magic2, command, argument)`: power off, with the low byte of the argument as the machine's exit
