@@ -17,7 +17,7 @@ const SMALL_CHUNK: usize = 512;
 /// Most bytes of one read or write, as on Linux (`man 2 read`).
 const COUNT_MAX: u64 = 0x7fff_f000;
 /// Most pieces of one `readv` or `writev` (`UIO_MAXIOV`).
-const IOV_MAX: u64 = 1024;
+const IOV_MAX: u32 = 1024;
 
 /// A piece of a program's memory.
 #[derive(Clone, Copy)]
@@ -70,15 +70,19 @@ pub(super) fn pwrite64(call: &mut Call<'_>) -> Result<u64, Errno> {
     write_from(call, &file, &[Piece { base, length }], |bytes, done| file.write_at(offset + done, bytes))
 }
 
-/// The offset of `pread64` and `pwrite64`; with a transfer added it fits into 64 bits.
+/// The offset of `pread64` and `pwrite64`: with the whole transfer added it is one that a file can have.
 fn offset(call: &Call<'_>) -> Result<u64, Errno> {
-    u64::try_from(call.args[3].cast_signed()).map_err(|_| Errno::EINVAL)
+    let [_, _, count, offset, ..] = call.args;
+    let end = offset.cast_signed().checked_add_unsigned(count.min(COUNT_MAX));
+    if offset.cast_signed() < 0 || end.is_none() { Err(Errno::EINVAL) } else { Ok(offset) }
 }
 
 /// The pieces that `struct iovec` names.
 fn vector(call: &Call<'_>) -> Result<Vec<Piece>, Errno> {
     const ENTRY: usize = 16;
     let [_, address, count, ..] = call.args;
+    // An int, of which the upper half of the register is no part.
+    let count = count as u32;
     if count > IOV_MAX {
         return Err(Errno::EINVAL);
     }

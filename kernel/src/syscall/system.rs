@@ -5,8 +5,8 @@ use crate::arch::power;
 use crate::{policy, random, version};
 use askr_abi::Errno;
 use askr_abi::types::{
-    GRND_INSECURE, GRND_NONBLOCK, GRND_RANDOM, REBOOT_MAGIC1, REBOOT_MAGIC2, REBOOT_POWER_OFF, REBOOT_RESTART,
-    UTSNAME_FIELD,
+    GRND_INSECURE, GRND_NONBLOCK, GRND_RANDOM, REBOOT_MAGIC1, REBOOT_MAGIC2, REBOOT_POWER_OFF,
+    REBOOT_RESTART, UTSNAME_FIELD,
 };
 use askr_agentbus::policy::Action;
 

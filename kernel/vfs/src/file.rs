@@ -124,20 +124,20 @@ impl File {
     /// Reads at `offset`, the position stays (`pread(2)`).
     ///
     /// # Errors
-    /// EBADF, ESPIPE for a stream, those of [`Vnode::read_at`].
+    /// ESPIPE for a stream, EBADF, those of [`Vnode::read_at`].
     pub fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize> {
-        self.require_readable()?;
         self.require_seekable()?;
+        self.require_readable()?;
         self.node.read_at(offset, into)
     }
 
     /// Writes at `offset`, the position stays (`pwrite(2)`).
     ///
     /// # Errors
-    /// EBADF, ESPIPE for a stream, those of [`Vnode::write_at`].
+    /// ESPIPE for a stream, EBADF, those of [`Vnode::write_at`].
     pub fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<usize> {
-        self.require_writable()?;
         self.require_seekable()?;
+        self.require_writable()?;
         self.node.write_at(offset, bytes)
     }
 
@@ -173,12 +173,12 @@ impl File {
     /// end (`getdents64(2)`). `.` and `..` come first.
     ///
     /// # Errors
-    /// EBADF; ENOTDIR; ENOENT when it has been removed; EINVAL when `into` has no room for even one entry.
+    /// ENOTDIR; EBADF; ENOENT when it has been removed; EINVAL when `into` has no room for even one entry.
     pub fn read_dirents(&self, into: &mut [u8]) -> Result<usize> {
-        self.require_readable()?;
         if self.kind() != Kind::Directory {
             return Err(Errno::ENOTDIR);
         }
+        self.require_readable()?;
         self.node.place()?; // ENOENT when it has been removed
         let own = self.metadata()?;
         let mut position = self.offset.load(Ordering::Relaxed);
