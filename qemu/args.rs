@@ -29,6 +29,7 @@ Examples:
                                                    another machine
   cargo run -- --agent-socket /tmp/askr.sock       agents connect there
   cargo run -- --disk data.img --throwaway         a disk image that is not changed
+  cargo run -- --format-disk                       begin with an empty /disk
   cargo run -- --gdb                               wait for a debugger
 
 In the terminal: Ctrl-A x quits, Ctrl-A h helps, Ctrl-A Ctrl-A sends Ctrl-A.
@@ -59,6 +60,7 @@ pub(crate) struct Options {
     pub(crate) run: Option<Vec<u8>>,
     pub(crate) disk: Option<PathBuf>,
     pub(crate) throwaway: bool,
+    pub(crate) format_disk: bool,
     pub(crate) gdb: bool,
 }
 
@@ -84,6 +86,7 @@ impl Options {
             run: matches.get_one("run").cloned(),
             disk: matches.get_one("disk").cloned(),
             throwaway: matches.get_flag("throwaway"),
+            format_disk: matches.get_flag("format-disk"),
             gdb: matches.get_flag("gdb"),
         }
     }
@@ -96,6 +99,9 @@ impl Options {
         }
         if let Some(line) = &self.run {
             machine = machine.run(line.clone());
+        }
+        if self.format_disk {
+            machine = machine.word("disk=format");
         }
         if self.gdb {
             machine = machine.wait_for_debugger();
@@ -150,13 +156,18 @@ fn command() -> Command {
                 "disk",
                 "PATH",
                 format!(
-                    "Disk image of the guest, raw; made with {} MiB if it is missing. The guest sees the device \
-                     but does not use it yet [default: askr/disk.img in the target folder]",
+                    "Disk image of the guest, raw, for /disk; made with {} MiB if it is missing \
+                     [default: askr/disk.img in the target folder]",
                     NEW_DISK_SIZE >> 20
                 ),
             )
             .value_parser(ValueParser::path_buf()),
             flag("throwaway", "Leaves the disk image as it is: what the guest writes is gone at the end"),
+            flag(
+                "format-disk",
+                "Makes an empty file system on the disk image: what was there is lost. Needed only for an image that \
+                 is damaged or was used for something else; a new one needs nothing",
+            ),
             flag("gdb", "Does not start the guest until a debugger does; prints the command to attach one"),
         ])
 }
@@ -245,11 +256,11 @@ mod tests {
 
     #[test]
     fn a_line_disks_and_a_debugger_arrive() {
-        let words = ["askr", "--run", "echo 'a b' \u{ff}", "--disk", "d.img", "--throwaway", "--gdb"];
+        let words = ["askr", "--run", "echo 'a b' \u{ff}", "--disk", "d.img", "--throwaway", "--format-disk", "--gdb"];
         let options = Options::parse(words.map(OsString::from)).unwrap();
         assert_eq!(options.run.as_deref(), Some(&b"echo 'a b' \xc3\xbf"[..]));
         assert_eq!(options.disk, Some("d.img".into()));
-        assert!(options.throwaway && options.gdb);
+        assert!(options.throwaway && options.format_disk && options.gdb);
         let raw = [b"askr".to_vec(), b"--run".to_vec(), b"echo \xff".to_vec()];
         let options = Options::parse(raw.map(OsString::from_vec)).unwrap();
         assert_eq!(options.run.as_deref(), Some(&b"echo \xff"[..]));

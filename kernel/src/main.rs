@@ -55,6 +55,7 @@ extern "C" fn kernel_main(info: &'static mut BootInfo) -> ! {
     console::start().expect("memory for the terminal");
     bus::start().expect("memory for the bus");
     interrupts::enable();
+    fs::disk::mount();
     if let Err(error) = process::spawn_init(INIT) {
         panic!("cannot start /bin/init from the initrd: {error}");
     }

@@ -1,8 +1,12 @@
 //! Locks. One core and no preemption inside the kernel: a plain `spin::Mutex` guards what only tasks touch (it
 //! is never contended, and a lock held across a park is a bug), an [`IrqMutex`] what interrupt handlers touch
-//! too. Both are leaves: decide under the lock, act outside it.
+//! too. Both are leaves: decide under the lock, act outside it. What takes as long as a disk is under a [`SleepLock`].
 
+use crate::sched::{self, Task};
+use alloc::collections::VecDeque;
+use alloc::sync::Arc;
 use core::ops::{Deref, DerefMut};
+use lock_api::{GuardNoSend, RawMutex};
 use spin::{Mutex, MutexGuard};
 use x86_64::instructions::interrupts;
 
@@ -59,6 +63,58 @@ impl<T> Drop for IrqGuard<'_, T> {
         self.guard = None;
         if self.enabled {
             interrupts::enable();
+        }
+    }
+}
+
+/// A lock on which tasks park, in the order in which they came, so that it may be held while a device works. Only tasks
+/// take it, and never while they hold another lock. A kill does not end the wait: it takes effect after the operation.
+pub(crate) struct SleepLock(Mutex<Queue>);
+
+struct Queue {
+    /// The number that the next task draws, and the number whose turn it is.
+    next: u64,
+    turn: u64,
+    waiting: VecDeque<(u64, Arc<Task>)>,
+}
+
+// SAFETY: one number's turn ends with `unlock` only, and numbers are drawn once.
+unsafe impl RawMutex for SleepLock {
+    #[allow(clippy::declare_interior_mutable_const, reason = "the initial value, as the trait asks for it")]
+    const INIT: Self = Self(Mutex::new(Queue { next: 0, turn: 0, waiting: VecDeque::new() }));
+    type GuardMarker = GuardNoSend;
+
+    fn lock(&self) {
+        let number = {
+            let mut queue = self.0.lock();
+            let number = queue.next;
+            queue.next += 1;
+            if number != queue.turn {
+                queue.waiting.push_back((number, sched::current()));
+            }
+            number
+        };
+        // Whoever has the lock ends his operation: a disk that does not answer is given up after a time.
+        while self.0.lock().turn != number {
+            sched::park();
+        }
+    }
+
+    fn try_lock(&self) -> bool {
+        let mut queue = self.0.lock();
+        let free = queue.next == queue.turn;
+        queue.next += u64::from(free);
+        free
+    }
+
+    unsafe fn unlock(&self) {
+        let next = {
+            let mut queue = self.0.lock();
+            queue.turn += 1;
+            queue.waiting.pop_front()
+        };
+        if let Some((_, task)) = next {
+            sched::unpark(&task);
         }
     }
 }

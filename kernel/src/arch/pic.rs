@@ -3,6 +3,8 @@
 use super::trap::IRQ_BASE;
 use crate::mm;
 use crate::sync::IrqMutex;
+use crate::sched::{self, Task};
+use alloc::sync::Arc;
 use pic8259::ChainedPics;
 use x86_64::instructions::port::Port;
 use x86_64::registers::model_specific::{ApicBase, ApicBaseFlags};
@@ -27,6 +29,32 @@ pub(crate) fn init() {
     unsafe {
         pics.initialize();
         pics.write_masks(!open, 0xff);
+    }
+}
+
+/// The task that a device's line wakes, by line.
+static WAITERS: IrqMutex<[Option<Arc<Task>>; 16]> = IrqMutex::new([const { None }; 16]);
+
+/// Makes line `irq` of a device wake `task`: each interrupt closes the line and wakes, so the device stays quiet, however
+/// long its line stays up, until the task has seen to it and calls [`open_line`].
+pub(crate) fn wake_by_line(irq: u8, task: Arc<Task>) {
+    let before = WAITERS.lock()[usize::from(irq)].replace(task);
+    drop(before); // not under the lock
+}
+
+/// Opens a device's line.
+pub(crate) fn open_line(irq: u8) {
+    set_masked(irq, false);
+}
+
+fn set_masked(irq: u8, masked: bool) {
+    let mut pics = PICS.lock();
+    // SAFETY: the masks change which lines come through, and every line has its handler.
+    unsafe {
+        let mut masks = pics.read_masks();
+        let (mask, bit) = (&mut masks[usize::from(irq / 8)], 1 << (irq % 8));
+        *mask = if masked { *mask | bit } else { *mask & !bit };
+        pics.write_masks(masks[0], masks[1]);
     }
 }
 
@@ -63,7 +91,12 @@ pub(crate) fn handle(irq: u8) {
         IRQ_TIMER => crate::sched::on_tick(),
         IRQ_COM1 => crate::console::on_interrupt(),
         IRQ_COM2 => crate::bus::port::on_interrupt(),
-        _ => {}
+        device => {
+            set_masked(device, true);
+            if let Some(task) = &WAITERS.lock()[usize::from(device)] {
+                sched::unpark(task);
+            }
+        }
     }
     // SAFETY: this vector is being served.
     unsafe { PICS.lock().notify_end_of_interrupt(IRQ_BASE + irq) };

@@ -1,4 +1,6 @@
 //! Devices.
 
+pub(crate) mod block;
 pub(crate) mod debugcon;
 pub(crate) mod serial;
+pub(crate) mod virtio;

@@ -3,6 +3,7 @@
 
 mod change;
 mod dev;
+pub(crate) mod disk;
 pub(crate) mod initrd;
 mod pipe;
 mod proc;
@@ -32,6 +33,7 @@ const DEV_ROOT: u64 = 1;
 const DEV_DEV: u64 = 2;
 const DEV_PROC: u64 = 3;
 const DEV_PIPE: u64 = 4;
+const DEV_DISK: u64 = 5;
 /// Part of memory that files in memory may take.
 const RAMFS_SHARE: u64 = 8;
 

@@ -82,6 +82,25 @@ fn map_physical(tables: &mut OffsetPageTable<'_>, end: u64) {
     }
 }
 
+/// Maps a device's registers where [`phys_to_virt`] says, if they lie beyond what is mapped there anyway.
+pub(crate) fn map_device(physical: u64, size: u64) {
+    const LARGE: u64 = 2 << 20;
+    // SAFETY: only tasks come here, and no reference to a table outlives this function.
+    let mut tables = unsafe { tables(kernel_root()) };
+    let flags = Flags::PRESENT | Flags::WRITABLE | Flags::NO_EXECUTE | Flags::GLOBAL | Flags::NO_CACHE;
+    for start in (physical / LARGE * LARGE..physical + size).step_by(LARGE as usize) {
+        let page = Page::<Size2MiB>::containing_address(VirtAddr::new(phys_to_virt(start)));
+        if tables.translate_addr(page.start_address()).is_some() {
+            continue;
+        }
+        let frame = PhysFrame::containing_address(PhysAddr::new(start));
+        // SAFETY: these addresses stand for this physical memory, and nothing was there.
+        let mapped: Result<_, MapToError<Size2MiB>> =
+            unsafe { tables.map_to(page, frame, flags, &mut Allocator) };
+        mapped.expect("a frame for the page tables").flush();
+    }
+}
+
 fn map_image(tables: &mut OffsetPageTable<'_>, boot: &OffsetPageTable<'_>) {
     let [start, rodata, data, end] = [
         &raw const __image_start,

@@ -2,7 +2,7 @@
 
 use super::Call;
 use crate::arch::power;
-use crate::{policy, random, version};
+use crate::{fs, policy, random, version};
 use askr_abi::Errno;
 use askr_abi::types::{
     GRND_INSECURE, GRND_NONBLOCK, GRND_RANDOM, REBOOT_MAGIC1, REBOOT_MAGIC2, REBOOT_POWER_OFF,
@@ -53,6 +53,9 @@ pub(super) fn reboot(call: &mut Call<'_>) -> Result<u64, Errno> {
         return Err(Errno::EINVAL);
     }
     policy::check(call.process().origin(), Action::Power)?;
+    if matches!(command, REBOOT_POWER_OFF | REBOOT_RESTART) {
+        fs::sync();
+    }
     match command {
         REBOOT_POWER_OFF => power::off(argument as u8),
         REBOOT_RESTART => power::restart(),

@@ -169,6 +169,14 @@ impl File {
         self.node.truncate(size)
     }
 
+    /// Called when a descriptor of it is closed: tells what went wrong with what was written.
+    ///
+    /// # Errors
+    /// Those of [`Vnode::flush`].
+    pub fn flush(&self) -> Result<()> {
+        if self.flags() & O_ACCMODE == O_RDONLY { Ok(()) } else { self.node.flush() }
+    }
+
     /// Writes the next entries of a directory as `struct linux_dirent64` and returns their bytes; 0 is the
     /// end (`getdents64(2)`). `.` and `..` come first.
     ///

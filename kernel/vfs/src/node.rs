@@ -106,6 +106,15 @@ pub trait Vnode: Any + Send + Sync {
         Err(Errno::EPERM)
     }
 
+    /// Called when a description of it that may have written is closed: what was written becomes what its name
+    /// shows, and an error that came of it is told now, if it was not told before.
+    ///
+    /// # Errors
+    /// ENOSPC, EIO.
+    fn flush(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Returns after everything written is where a power cut cannot reach it; of a directory, its entries.
     ///
     /// # Errors

@@ -25,10 +25,15 @@ static CONFIG: BootloaderConfig = {
 
 bootloader_api::entry_point!(image_main, config = &CONFIG);
 
-/// The value of the word `name=value` on the command line.
+/// The value of the first word `name=value` on the command line.
 pub(crate) fn option(name: &[u8]) -> Option<&'static [u8]> {
-    let mut words = cmdline().split(u8::is_ascii_whitespace);
-    words.find_map(|word| word.strip_prefix(name)?.strip_prefix(b"="))
+    options(name).next()
+}
+
+/// The values of all words `name=value` on the command line.
+pub(crate) fn options(name: &[u8]) -> impl Iterator<Item = &'static [u8]> {
+    let words = cmdline().split(u8::is_ascii_whitespace);
+    words.filter_map(move |word| word.strip_prefix(name)?.strip_prefix(b"="))
 }
 
 fn image_main(info: &'static mut BootInfo) -> ! {

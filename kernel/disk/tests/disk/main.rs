@@ -1,0 +1,5 @@
+//! The file system on a disk in memory.
+#![allow(clippy::cast_possible_truncation, reason = "sizes of small disks")]
+
+mod device;
+mod files;
