@@ -1,5 +1,8 @@
 //! The file system on a disk in memory.
 #![allow(clippy::cast_possible_truncation, reason = "sizes of small disks")]
 
+mod cuts;
 mod device;
 mod files;
+mod model;
+mod state;
