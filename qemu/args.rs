@@ -256,7 +256,16 @@ mod tests {
 
     #[test]
     fn a_line_disks_and_a_debugger_arrive() {
-        let words = ["askr", "--run", "echo 'a b' \u{ff}", "--disk", "d.img", "--throwaway", "--format-disk", "--gdb"];
+        let words = [
+            "askr",
+            "--run",
+            "echo 'a b' \u{ff}",
+            "--disk",
+            "d.img",
+            "--throwaway",
+            "--format-disk",
+            "--gdb",
+        ];
         let options = Options::parse(words.map(OsString::from)).unwrap();
         assert_eq!(options.run.as_deref(), Some(&b"echo 'a b' \xc3\xbf"[..]));
         assert_eq!(options.disk, Some("d.img".into()));

@@ -45,7 +45,8 @@ impl Attribute {
         let [LAYOUT, kind @ (FILE | SYMLINK), rest @ ..] = bytes else { return None };
         let mode = u16::from_le_bytes([rest[0], rest[1]]);
         let nsec = u32::from_le_bytes([rest[2], rest[3], rest[4], rest[5]]);
-        let sec = i64::from_le_bytes([rest[6], rest[7], rest[8], rest[9], rest[10], rest[11], rest[12], rest[13]]);
+        let sec =
+            i64::from_le_bytes([rest[6], rest[7], rest[8], rest[9], rest[10], rest[11], rest[12], rest[13]]);
         let mtime = Timespec { sec, nsec: i64::from(nsec) };
         (mode <= 0o7777 && nsec < 1_000_000_000).then_some(Self { symlink: *kind == SYMLINK, mode, mtime })
     }

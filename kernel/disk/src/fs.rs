@@ -9,12 +9,12 @@ use askr_abi::types::Timespec;
 use askr_vfs::{Kind, Vnode};
 use lock_api::{Mutex, RawMutex};
 
+use crate::Result;
 use crate::blocks::{BlockDevice, Blocks};
 use crate::facts::{Attribute, Facts};
 use crate::littlefs::Littlefs;
 use crate::node::Node;
 use crate::tree::{Dropped, Tree};
-use crate::Result;
 
 /// The lock around a file system: whoever waits for it lets others run.
 pub trait Lock: RawMutex + Send + Sync + 'static {}

@@ -14,8 +14,12 @@ use core::ptr;
 
 use askr_abi::Errno;
 use littlefs_rust_core as lfs;
-use littlefs_rust_core::lfs_type::lfs_open_flags::{LFS_F_DIRTY, LFS_F_ERRED, LFS_F_INLINE, LFS_F_WRITING, LFS_O_CREAT, LFS_O_EXCL, LFS_O_RDWR};
-use littlefs_rust_core::lfs_type::lfs_type::{LFS_TYPE_CTZSTRUCT, LFS_TYPE_DIR, LFS_TYPE_INLINESTRUCT, LFS_TYPE_USERATTR};
+use littlefs_rust_core::lfs_type::lfs_open_flags::{
+    LFS_F_DIRTY, LFS_F_ERRED, LFS_F_INLINE, LFS_F_WRITING, LFS_O_CREAT, LFS_O_EXCL, LFS_O_RDWR,
+};
+use littlefs_rust_core::lfs_type::lfs_type::{
+    LFS_TYPE_CTZSTRUCT, LFS_TYPE_DIR, LFS_TYPE_INLINESTRUCT, LFS_TYPE_USERATTR,
+};
 use littlefs_rust_core::lfs_type::lfs_whence_flags::LFS_SEEK_SET;
 
 use crate::Result;
@@ -344,17 +348,15 @@ impl Littlefs {
     /// ENOENT, EISDIR, ENOSPC, ENAMETOOLONG, EIO.
     pub(crate) fn open(&mut self, path: &Path, attribute: &Attribute, create: bool) -> Result<Handle> {
         let mut cache = vec![0; BLOCK];
-        let config = lfs::LfsFileConfig {
-            buffer: cache.as_mut_ptr().cast(),
-            attrs: ptr::null_mut(),
-            attr_count: 0,
-        };
+        let config =
+            lfs::LfsFileConfig { buffer: cache.as_mut_ptr().cast(), attrs: ptr::null_mut(), attr_count: 0 };
         // SAFETY: plain data, which `lfs_file_opencfg` fills.
         let file = unsafe { MaybeUninit::zeroed().assume_init() };
         let mut open = Box::new(OpenFile { file, config, attribute: *attribute, _cache: cache });
         let flags = LFS_O_RDWR | if create { LFS_O_CREAT | LFS_O_EXCL } else { 0 };
         let state = self.begin();
-        let code = lfs::lfs_file_opencfg(state, &raw mut open.file, path.as_ptr(), flags, &raw const open.config);
+        let code =
+            lfs::lfs_file_opencfg(state, &raw mut open.file, path.as_ptr(), flags, &raw const open.config);
         check(code)?;
         if create {
             open.file.flags |= LFS_F_DIRTY as u32;
@@ -419,7 +421,9 @@ impl Littlefs {
 
     /// Whether an open file has something that [`Self::sync`] would write.
     pub(crate) fn is_dirty(&self, handle: Handle) -> bool {
-        self.files.get(&handle).is_some_and(|open| open.file.flags & (LFS_F_DIRTY | LFS_F_WRITING) as u32 != 0)
+        self.files
+            .get(&handle)
+            .is_some_and(|open| open.file.flags & (LFS_F_DIRTY | LFS_F_WRITING) as u32 != 0)
     }
 
     /// After the name of an open file was removed: keeps its blocks from being used for others.

@@ -81,7 +81,9 @@ impl<R: Lock> Tree<R> {
 
     /// Makes what was written to a node what its name shows.
     pub(crate) fn commit(&mut self, id: u64) -> Result<()> {
-        let Some(Live { handle: Some(handle), unlinked: false, .. }) = self.live.get(&id) else { return Ok(()) };
+        let Some(Live { handle: Some(handle), unlinked: false, .. }) = self.live.get(&id) else {
+            return Ok(());
+        };
         if self.lfs.is_dirty(*handle) {
             self.lfs.sync(*handle)?;
         }
@@ -188,7 +190,8 @@ impl<R: Lock> Tree<R> {
         }
         self.generation += 1;
         let node = Arc::new(make((id, self.generation)));
-        let (parent, name) = place.map_or((None, Vec::new()), |(dir, name)| (Some(dir.clone()), name.to_vec()));
+        let (parent, name) =
+            place.map_or((None, Vec::new()), |(dir, name)| (Some(dir.clone()), name.to_vec()));
         if let Some(parent) = &parent {
             self.names.insert((parent.id(), name.clone()), id);
         }

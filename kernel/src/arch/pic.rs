@@ -2,8 +2,8 @@
 
 use super::trap::IRQ_BASE;
 use crate::mm;
-use crate::sync::IrqMutex;
 use crate::sched::{self, Task};
+use crate::sync::IrqMutex;
 use alloc::sync::Arc;
 use pic8259::ChainedPics;
 use x86_64::instructions::port::Port;

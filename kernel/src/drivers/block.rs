@@ -93,8 +93,7 @@ impl BlockDevice {
         let queue = VirtQueue::new(&mut transport, QUEUE, false, false)?;
         let words = (transport.read_config_space::<u32>(0)?, transport.read_config_space::<u32>(4)?);
         transport.set_status(status | DeviceStatus::DRIVER_OK);
-        let buffers =
-            Buffers { head: [0; 16], data: vec![0; TRANSFER_MAX].into_boxed_slice(), status: [0] };
+        let buffers = Buffers { head: [0; 16], data: vec![0; TRANSFER_MAX].into_boxed_slice(), status: [0] };
         Ok(Self {
             transport: ManuallyDrop::new(transport),
             queue: ManuallyDrop::new(queue),

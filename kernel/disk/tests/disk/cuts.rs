@@ -141,9 +141,31 @@ fn recording() -> Recording {
     let empty_dir = |root: &Arc<dyn Vnode>| root.lookup(b"moved").unwrap().unlink(b"inner").unwrap();
     let rmdir = |root: &Arc<dyn Vnode>| root.rmdir(b"moved").unwrap();
     Recording::of(&[
-        &creates, &small, &to_a, &creates, &large, &to_a, &append, &append_more, &in_place, &cut, &mkdir, &creates,
-        &larger, &to_b, &into_dir, &creates, &small, &to_b, &rename_dir, &empty_dir, &rmdir, &unlink, &creates,
-        &large, &to_b,
+        &creates,
+        &small,
+        &to_a,
+        &creates,
+        &large,
+        &to_a,
+        &append,
+        &append_more,
+        &in_place,
+        &cut,
+        &mkdir,
+        &creates,
+        &larger,
+        &to_b,
+        &into_dir,
+        &creates,
+        &small,
+        &to_b,
+        &rename_dir,
+        &empty_dir,
+        &rmdir,
+        &unlink,
+        &creates,
+        &large,
+        &to_b,
     ])
 }
 

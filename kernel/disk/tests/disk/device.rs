@@ -65,7 +65,8 @@ impl Ram {
     }
 }
 
-pub(crate) const HOOKS: Hooks = Hooks { clock: || Timespec { sec: 1_000_000_000, nsec: 5 }, wake: || {}, lost: |_, _| {} };
+pub(crate) const HOOKS: Hooks =
+    Hooks { clock: || Timespec { sec: 1_000_000_000, nsec: 5 }, wake: || {}, lost: |_, _| {} };
 
 impl BlockDevice for Ram {
     fn sectors(&self) -> u64 {

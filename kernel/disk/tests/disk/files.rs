@@ -79,7 +79,10 @@ fn content_of_any_size_is_there_after_a_reboot() {
     let link = fs.root().lookup(b"link").unwrap();
     assert_eq!(link.metadata().unwrap().kind, Kind::Symlink);
     assert_eq!(link.read_link().unwrap(), b"dir/../dir");
-    assert_eq!(names(&fs.root()), BTreeMap::from([("dir".into(), Kind::Directory), ("link".into(), Kind::Symlink)]));
+    assert_eq!(
+        names(&fs.root()),
+        BTreeMap::from([("dir".into(), Kind::Directory), ("link".into(), Kind::Symlink)])
+    );
 }
 
 #[test]
@@ -217,7 +220,12 @@ fn names_are_bytes_and_up_to_255_long() {
         assert_eq!(read(&fs.root().lookup(name).unwrap()), name);
     }
     let mut found = Vec::new();
-    fs.root().read_dir(0, &mut |entry| { found.push(entry.name.to_vec()); true }).unwrap();
+    fs.root()
+        .read_dir(0, &mut |entry| {
+            found.push(entry.name.to_vec());
+            true
+        })
+        .unwrap();
     assert_eq!(found.len(), 2);
     assert!(found.contains(&odd.to_vec()));
 }

@@ -21,7 +21,9 @@ struct Model {
 }
 
 fn find(root: &Arc<dyn Vnode>, path: &str) -> Result<Arc<dyn Vnode>, Errno> {
-    path.split('/').filter(|name| !name.is_empty()).try_fold(root.clone(), |node, name| node.lookup(name.as_bytes()))
+    path.split('/')
+        .filter(|name| !name.is_empty())
+        .try_fold(root.clone(), |node, name| node.lookup(name.as_bytes()))
 }
 
 impl Model {
@@ -87,7 +89,9 @@ impl Model {
 
     /// The name of an open file goes; its content stays with those who have it open.
     fn orphan(&mut self, path: &str, bytes: &[u8]) {
-        for (_, open, orphan) in self.open.iter_mut().filter(|(_, open, orphan)| open == path && orphan.is_none()) {
+        for (_, open, orphan) in
+            self.open.iter_mut().filter(|(_, open, orphan)| open == path && orphan.is_none())
+        {
             open.clear();
             *orphan = Some(bytes.to_vec());
         }
@@ -110,7 +114,10 @@ impl Model {
         }
         self.files.remove(path);
         self.files.insert(to.clone(), thing);
-        self.open.iter_mut().filter(|(_, open, _)| open == path).for_each(|(_, open, _)| open.clone_from(&to));
+        self.open
+            .iter_mut()
+            .filter(|(_, open, _)| open == path)
+            .for_each(|(_, open, _)| open.clone_from(&to));
     }
 
     /// Writes to an open file, or cuts it.
