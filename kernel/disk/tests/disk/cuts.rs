@@ -104,7 +104,7 @@ fn creates(root: &Arc<dyn Vnode>) {
 }
 
 fn renames(to: &'static [u8]) -> impl Fn(&Arc<dyn Vnode>) {
-    move |root| root.rename(b"tmp", &**root, to).unwrap()
+    move |root| root.rename(b"tmp", &**root, to, true).unwrap()
 }
 
 fn appends(bytes: usize) -> impl Fn(&Arc<dyn Vnode>) {
@@ -124,7 +124,7 @@ fn recording() -> Recording {
     let (append, append_more) = (appends(50), appends(6_000));
     let mkdir = |root: &Arc<dyn Vnode>| drop(root.mkdir(b"dir", 0o755).unwrap());
     let into_dir = |root: &Arc<dyn Vnode>| {
-        root.rename(b"b", &*root.lookup(b"dir").unwrap(), b"inner").unwrap();
+        root.rename(b"b", &*root.lookup(b"dir").unwrap(), b"inner", true).unwrap();
     };
     let in_place = |root: &Arc<dyn Vnode>| {
         let node = root.lookup(b"a").unwrap();
@@ -137,7 +137,7 @@ fn recording() -> Recording {
         node.sync().unwrap();
     };
     let unlink = |root: &Arc<dyn Vnode>| root.unlink(b"a").unwrap();
-    let rename_dir = |root: &Arc<dyn Vnode>| root.rename(b"dir", &**root, b"moved").unwrap();
+    let rename_dir = |root: &Arc<dyn Vnode>| root.rename(b"dir", &**root, b"moved", true).unwrap();
     let empty_dir = |root: &Arc<dyn Vnode>| root.lookup(b"moved").unwrap().unlink(b"inner").unwrap();
     let rmdir = |root: &Arc<dyn Vnode>| root.rmdir(b"moved").unwrap();
     Recording::of(&[

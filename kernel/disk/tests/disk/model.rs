@@ -100,7 +100,7 @@ impl Model {
     fn rename(&mut self, root: &Arc<dyn Vnode>, from: &Arc<dyn Vnode>, path: &str, name: &str) {
         let (dir, new) = self.path();
         let to = format!("{dir}/{new}");
-        let moved = from.rename(name.as_bytes(), &*find(root, &dir).unwrap(), new.as_bytes());
+        let moved = from.rename(name.as_bytes(), &*find(root, &dir).unwrap(), new.as_bytes(), true);
         let Some(thing) = self.files.get(path).cloned() else {
             assert_eq!(moved, Err(Errno::ENOENT));
             return;
