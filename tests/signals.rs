@@ -8,7 +8,7 @@ use askr::Machine;
 use common::program::{Link, compiled, program};
 use common::shell::{Askr, Shared};
 
-static GUEST: Shared = Shared::new(|| Machine::new().with(program("signals")));
+static GUEST: Shared = Shared::new(|| Machine::new().with(program("signals")).with(program("children")));
 
 /// What `NAME PART` prints on Linux, with the line ends of a terminal.
 fn on_linux(name: &str, part: &str) -> String {
@@ -58,4 +58,24 @@ fn a_handler_keeps_and_changes_registers_and_nothing_else() {
 #[test]
 fn calls_that_wait_are_interrupted_or_go_on() {
     compare("signals", &["interrupted", "suspended"]);
+}
+
+#[test]
+fn children_stop_go_on_and_end_as_on_linux() {
+    compare("children", &["stopped", "stops", "through", "unwaited"]);
+}
+
+#[test]
+fn groups_and_sessions_have_the_rules_of_linux() {
+    compare("children", &["groups", "orphaned", "misuse"]);
+}
+
+#[test]
+fn every_child_of_many_is_reported_right() {
+    compare("children", &["many"]);
+}
+
+#[test]
+fn programs_start_as_on_linux() {
+    compare("children", &["borrowed", "executed"]);
 }

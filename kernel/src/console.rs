@@ -1,5 +1,5 @@
 //! COM1, the human's line. Output of programs and of the kernel goes to the line's send ring; input goes through the
-//! line discipline in a kernel task, which echoes it and turns Ctrl-C into SIGINT for the foreground group.
+//! line discipline in a kernel task, which echoes it and turns Ctrl-C and its like into signals for the foreground group.
 //!
 //! Nobody's input is lost: when the line discipline is full, the task leaves bytes in the line's receive ring, and
 //! when that is full, the device and the host wait. Nobody's output waits for ever: a program whose output the host
@@ -8,7 +8,7 @@
 use crate::arch::boot;
 use crate::arch::clock::{self, Nanos, SECOND};
 use crate::drivers::serial::{COM1, Events, LineErrors, SerialLine};
-use crate::process::{self, Pid};
+use crate::process::terminal;
 use crate::sched::{self, Task, WaitQueue};
 use crate::sync::IrqMutex;
 use alloc::format;
@@ -16,10 +16,9 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use askr_abi::Errno;
 use askr_abi::terminal::{TERMIOS_SIZE, Termios, Winsize};
-use askr_abi::types::SIGINT;
 use askr_core::tty::{Event, LineDiscipline, Modes, Onlcr, Reaction};
 use askr_uart::UartError;
-use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use spin::{Mutex, Once};
 
 /// Room that an emergency message may wait for.
@@ -38,7 +37,6 @@ static TERMINAL_TASK: Once<Arc<Task>> = Once::new();
 static WAITING: WaitQueue = WaitQueue::new();
 /// The send ring emptied since the terminal task last looked, and somebody may wait for that.
 static ROOM: AtomicBool = AtomicBool::new(false);
-static FOREGROUND: AtomicU32 = AtomicU32::new(process::INIT);
 /// Whether the cursor stands at the start of a line, so that kernel lines begin on one of their own.
 static AT_LINE_START: AtomicBool = AtomicBool::new(true);
 static LOST: AtomicU64 = AtomicU64::new(0);
@@ -190,16 +188,6 @@ fn take_up_backlog() {
     }
 }
 
-/// The process group that gets Ctrl-C.
-pub(crate) fn foreground() -> Pid {
-    FOREGROUND.load(Ordering::Relaxed)
-}
-
-/// Gives the terminal to a process group.
-pub(crate) fn set_foreground(group: Pid) {
-    FOREGROUND.store(group, Ordering::Relaxed);
-}
-
 /// `/proc/console`: what was lost on COM1. `lost`: bytes of kernel lines and echo that it did not take; `refused`: bytes typed
 /// beyond the longest line.
 pub(crate) fn report() -> String {
@@ -284,7 +272,7 @@ fn react(reaction: Reaction) {
     }
     match reaction.event {
         Some(Event::Ready) => WAITING.wake(),
-        Some(Event::Interrupt) => process::interrupt_foreground(foreground(), SIGINT),
+        Some(Event::Signal(signal)) => terminal::signal_foreground(signal),
         None => {}
     }
 }

@@ -1,12 +1,11 @@
 //! Starting other programs, waiting for them, and ending.
 
 use crate::bytes::Bytes;
-use crate::signal::SIGTTOU;
 use crate::sys::{self, CStrings, Disposition, Fork, Pid};
 use crate::{env, eprintln, io};
 use askr_abi::Errno;
 use askr_abi::terminal::Termios;
-use askr_abi::types::{SIGINT, WNOHANG};
+use askr_abi::types::{SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, WNOHANG};
 
 pub use crate::signal::Status;
 
@@ -24,6 +23,8 @@ pub enum Group {
     Own,
     /// A new one that it leads, and that the terminal belongs to.
     Foreground,
+    /// A new one in a new session that it leads, and that the terminal at standard output belongs to.
+    Session,
 }
 
 /// Ends the program: writes out standard output, and turns success into failure if output was lost.
@@ -36,10 +37,18 @@ pub fn exit(status: i32) -> ! {
 }
 
 /// Puts a process into its group and gives it the terminal if it gets it. Parent and child both do this, so that
-/// it holds whichever runs first; so errors are no matter: the other one was earlier.
+/// it holds whichever runs first; so errors are no matter: the other one was earlier. Only a session is the child's own
+/// business.
 pub fn join_group(pid: Pid, group: Group) {
-    if group == Group::Inherit {
-        return;
+    match group {
+        Group::Inherit => return,
+        Group::Session if pid != 0 => return,
+        Group::Session => {
+            let _ = sys::setsid();
+            let _ = sys::set_controlling_terminal(sys::STDOUT);
+            return;
+        }
+        Group::Own | Group::Foreground => {}
     }
     let _ = sys::setpgid(pid, 0);
     if group == Group::Foreground {
@@ -68,11 +77,11 @@ pub fn fork_into(group: Group) -> Result<Fork, Errno> {
             join_group(0, group);
             // What the caller ignores would stay ignored across `execve`. Where a signal cannot be changed, it
             // was not ignored either.
-            for signal in [SIGINT, SIGTTOU] {
+            for signal in [SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU] {
                 let _ = sys::set_signal(signal, Disposition::Default);
             }
             // Last, because a Ctrl-C that was typed meanwhile has its effect now.
-            if group == Group::Foreground {
+            if matches!(group, Group::Foreground | Group::Session) {
                 set_canonical();
             }
         }

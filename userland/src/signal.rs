@@ -27,8 +27,7 @@ const SIGNALS: &[(u32, &str, &str)] = &[
     (22, "TTOU", "Stopped (tty output)"),
 ];
 
-/// Terminal input by a background process; `askr_abi` names only the signals that the kernel sends.
-pub const SIGTTOU: u32 = 22;
+pub use askr_abi::signal::SIGTTOU;
 
 /// All signals: number and name.
 pub fn all() -> impl Iterator<Item = (u32, &'static str)> {

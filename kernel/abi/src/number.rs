@@ -63,9 +63,11 @@ pub const PAUSE: u64 = 34;
 pub const NANOSLEEP: u64 = 35;
 /// `getpid()`
 pub const GETPID: u64 = 39;
+/// `clone(flags, stack, parent_tid, child_tid, tls)`
+pub const CLONE: u64 = 56;
 /// `fork()`
 pub const FORK: u64 = 57;
-/// `vfork()`, served as `fork`
+/// `vfork()`
 pub const VFORK: u64 = 58;
 /// `execve(path, argv, envp)`
 pub const EXECVE: u64 = 59;
@@ -131,8 +133,14 @@ pub const GETEGID: u64 = 108;
 pub const SETPGID: u64 = 109;
 /// `getppid()`
 pub const GETPPID: u64 = 110;
+/// `getpgrp()`
+pub const GETPGRP: u64 = 111;
+/// `setsid()`
+pub const SETSID: u64 = 112;
 /// `getpgid(pid)`
 pub const GETPGID: u64 = 121;
+/// `getsid(pid)`
+pub const GETSID: u64 = 124;
 /// `rt_sigpending(set, sigsetsize)`
 pub const RT_SIGPENDING: u64 = 127;
 /// `rt_sigtimedwait(set, info, timeout, sigsetsize)`

@@ -9,6 +9,12 @@ pub const TCSETS: u64 = 0x5402;
 pub const TCSETSW: u64 = 0x5403;
 /// `ioctl`: as [`TCSETSW`], and forget what was typed and not read.
 pub const TCSETSF: u64 = 0x5404;
+/// `ioctl`: make it the controlling terminal of the caller's session.
+pub const TIOCSCTTY: u64 = 0x540E;
+/// `ioctl`: give up the controlling terminal.
+pub const TIOCNOTTY: u64 = 0x5422;
+/// `ioctl`: which session the terminal belongs to.
+pub const TIOCGSID: u64 = 0x5429;
 /// `ioctl`: which process group the terminal belongs to.
 pub const TIOCGPGRP: u64 = 0x540F;
 /// `ioctl`: give the terminal to a process group.
@@ -34,7 +40,7 @@ pub const B115200: u32 = 0o10_002;
 pub const CS8: u32 = 0o60;
 /// Control: the receiver is on.
 pub const CREAD: u32 = 0o200;
-/// Local: Ctrl-C is a signal.
+/// Local: Ctrl-C, Ctrl-\ and Ctrl-Z are signals.
 pub const ISIG: u32 = 0o1;
 /// Local: input is read in lines that can be corrected.
 pub const ICANON: u32 = 0o2;
@@ -51,6 +57,10 @@ pub const IEXTEN: u32 = 0o100_000;
 
 /// Index in [`Termios::control_chars`]: Ctrl-C.
 pub const VINTR: usize = 0;
+/// Index: Ctrl-\.
+pub const VQUIT: usize = 1;
+/// Index: Ctrl-Z.
+pub const VSUSP: usize = 10;
 /// Index: erases a character.
 pub const VERASE: usize = 2;
 /// Index: erases the line.
@@ -92,6 +102,8 @@ impl Termios {
     pub const CANONICAL: Self = {
         let mut control_chars = [0; 19];
         control_chars[VINTR] = 0x03;
+        control_chars[VQUIT] = 0x1c;
+        control_chars[VSUSP] = 0x1a;
         control_chars[VERASE] = 0x7f;
         control_chars[VKILL] = 0x15;
         control_chars[VEOF] = 0x04;

@@ -4,7 +4,7 @@
 //!
 //! Nothing typed is dropped for want of a reader: when the queue of finished input is full, further bytes wait as they
 //! came in a backlog, and when that is full, [`LineDiscipline::room`] is 0 and the caller leaves the bytes where they
-//! are, which makes the sender wait. Ctrl-C is looked for when a byte enters the backlog, so it gets through as long
+//! are, which makes the sender wait. Ctrl-C and its like are looked for when a byte enters the backlog, so it gets through as long
 //! as no more than [`BACKLOG_MAX`] bytes were typed before it and not read, whatever the mode is.
 //!
 //! A change of mode takes what was typed and not read along: lines become bytes with the line being typed at their
@@ -18,6 +18,8 @@ mod queue;
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+
+use askr_abi::signal::{SIGINT, SIGQUIT, SIGTSTP};
 
 pub use echo::Echo;
 pub use modes::Modes;
@@ -35,6 +37,8 @@ pub const READY_LINES_MAX: usize = 256;
 pub const BACKLOG_MAX: usize = 2 * READY_BYTES_MAX;
 
 const INTERRUPT: u8 = 0x03;
+const QUIT: u8 = 0x1c;
+const SUSPEND: u8 = 0x1a;
 const END_OF_FILE: u8 = 0x04;
 const BACKSPACE: u8 = 0x08;
 const KILL_LINE: u8 = 0x15;
@@ -46,8 +50,8 @@ const DELETE: u8 = 0x7f;
 pub enum Event {
     /// Something is ready to be read: wake the reader.
     Ready,
-    /// Ctrl-C: send SIGINT to the foreground group. What was typed ahead has been discarded.
-    Interrupt,
+    /// Ctrl-C, Ctrl-\ or Ctrl-Z: send this signal to the foreground group. What was typed ahead has been discarded.
+    Signal(u32),
 }
 
 /// What to do about one byte of input.
@@ -98,13 +102,13 @@ impl LineDiscipline {
 
     /// Takes one byte from the terminal. Call it only while there is [`Self::room`].
     pub fn input(&mut self, byte: u8) -> Reaction {
+        if let Some(signal) = self.signal_of(byte) {
+            self.backlog.clear();
+            self.held = false;
+            return self.interrupt(byte, signal);
+        }
         let waits = !self.backlog.is_empty() || !self.takes(byte);
         match byte {
-            INTERRUPT if self.modes.signals => {
-                self.backlog.clear();
-                self.held = false;
-                self.interrupt()
-            }
             _ if !waits => self.process(byte),
             _ if self.room() > 0 => {
                 self.backlog.push_back(byte);
@@ -175,10 +179,11 @@ impl LineDiscipline {
             _ => {}
         }
         self.modes = modes;
-        let interrupt = self.backlog.iter().rposition(|&byte| byte == INTERRUPT && modes.signals)?;
-        self.backlog.drain(..=interrupt);
+        let at = self.backlog.iter().rposition(|&byte| self.signal_of(byte).is_some())?;
+        let key = self.backlog[at];
+        self.backlog.drain(..=at);
         self.held &= !self.backlog.is_empty();
-        Some(self.interrupt())
+        self.signal_of(key).map(|signal| self.interrupt(key, signal))
     }
 
     /// Forgets what was typed and not read.
@@ -199,6 +204,16 @@ impl LineDiscipline {
     #[must_use]
     pub const fn refused(&self) -> u64 {
         self.refused
+    }
+
+    /// The signal that a key is, in these modes.
+    const fn signal_of(&self, byte: u8) -> Option<u32> {
+        match byte {
+            INTERRUPT if self.modes.signals => Some(SIGINT),
+            QUIT if self.modes.signals => Some(SIGQUIT),
+            SUSPEND if self.modes.signals => Some(SIGTSTP),
+            _ => None,
+        }
     }
 
     /// Whether there is room for what `byte` may finish.
@@ -268,11 +283,11 @@ impl LineDiscipline {
     }
 
     /// What was typed before is discarded; what is in the backlog now was typed after.
-    fn interrupt(&mut self) -> Reaction {
+    fn interrupt(&mut self, key: u8, signal: u32) -> Reaction {
         self.line.clear();
         self.ready.clear();
-        let echo = if self.modes.echo { Echo::interrupt() } else { Echo::nothing() };
-        Reaction { echo, event: Some(Event::Interrupt) }
+        let echo = if self.modes.echo { Echo::signal(key) } else { Echo::nothing() };
+        Reaction { echo, event: Some(Event::Signal(signal)) }
     }
 
     fn erase_to(&mut self, length: usize) -> Reaction {

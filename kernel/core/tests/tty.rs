@@ -71,7 +71,7 @@ fn control_characters_are_shown_by_name_only() {
 #[test]
 fn ctrl_c_discards_what_was_typed_ahead() {
     let mut session = typed(b"ahead\nhalf\x03");
-    assert_eq!(session.events, [Event::Ready, Event::Interrupt]);
+    assert_eq!(session.events, [Event::Ready, Event::Signal(2)]);
     assert!(session.shown.ends_with(b"^C\r\n"));
     assert_eq!(session.read(), None);
     session.type_bytes(b"next\n");
@@ -126,7 +126,7 @@ fn ctrl_c_gets_through_to_the_end_of_the_backlog() {
     }
     assert_eq!(full.events.len(), READY_BYTES_MAX / line.len());
     full.type_bytes(b"\x03");
-    assert_eq!(full.events.last(), Some(&Event::Interrupt));
+    assert_eq!(full.events.last(), Some(&Event::Signal(2)));
     assert_eq!((full.tty.room(), full.tty.is_ready()), (BACKLOG_MAX, false));
     full.type_bytes(b"next\n");
     assert_eq!(full.read().unwrap(), b"next\n");

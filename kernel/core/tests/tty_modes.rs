@@ -19,7 +19,7 @@ fn raw_bytes_are_ready_at_once_and_silent() {
     assert_eq!(session.read().unwrap(), b"\r\n\x7fa");
     assert_eq!(session.shown, b"^M\r\n^?a");
     session.set(Modes { signals: true, ..RAW }).type_bytes(b"lost\x03x");
-    assert_eq!(session.events[session.events.len() - 2..], [Event::Interrupt, Event::Ready]);
+    assert_eq!(session.events[session.events.len() - 2..], [Event::Signal(2), Event::Ready]);
     assert_eq!(session.read().unwrap(), b"x");
     assert_eq!(session.shown, b"^M\r\n^?a", "no ^C without ECHO");
 }
@@ -70,14 +70,14 @@ fn ctrl_c_for_a_program_that_is_being_started_reaches_it() {
     session.set(RAW).type_bytes(b"a\x03b\x03c");
     assert_eq!(session.events, [Event::Ready; 5]);
     session.set(Modes::CANONICAL);
-    assert_eq!((session.events.last(), &session.shown[..]), (Some(&Event::Interrupt), &b"^C\r\n"[..]));
+    assert_eq!((session.events.last(), &session.shown[..]), (Some(&Event::Signal(2)), &b"^C\r\n"[..]));
     assert_eq!(session.read(), None);
     assert_eq!(session.tty.pending(), b"c");
     // Also if it comes later, after all that may wait to be read.
     session.set(RAW).type_bytes(&[b'x'; READY_BYTES_MAX]).set(Modes::CANONICAL);
     assert_eq!(session.tty.room(), BACKLOG_MAX - READY_BYTES_MAX - 1);
     session.type_bytes(b"\x03");
-    assert_eq!((session.events.last(), session.tty.room()), (Some(&Event::Interrupt), BACKLOG_MAX));
+    assert_eq!((session.events.last(), session.tty.room()), (Some(&Event::Signal(2)), BACKLOG_MAX));
 }
 
 #[test]

@@ -124,7 +124,7 @@ fn ps(start: u32, body: &mut [u8]) -> Result<usize, Errno> {
         let Facts { pid, state, name, .. } = facts;
         let state = match state {
             b'Z' => ProcessState::Zombie,
-            b'S' => ProcessState::Blocked,
+            b'S' | b'T' => ProcessState::Blocked,
             _ => ProcessState::Ready,
         };
         let entry = ProcessEntry { pid: *pid, tid: *pid, state, is_user: true, name };

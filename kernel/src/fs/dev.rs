@@ -3,6 +3,7 @@
 use super::DEV_DEV;
 use super::stream::Stream;
 use crate::arch::clock::Nanos;
+use crate::process::terminal;
 use crate::sched::WaitQueue;
 use crate::{console, random};
 use alloc::sync::Arc;
@@ -55,6 +56,7 @@ impl Vnode for Console {
     }
 
     fn read_at(&self, _offset: u64, into: &mut [u8]) -> Result<usize, Errno> {
+        terminal::check_read()?;
         console::read(into)
     }
 

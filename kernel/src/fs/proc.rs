@@ -127,17 +127,18 @@ fn process_directory(pid: Pid) -> Arc<dyn Vnode> {
 fn status(pid: Pid) -> Result<Vec<u8>, Errno> {
     let facts =
         process::snapshot(pid).into_iter().next().filter(|facts| facts.pid == pid).ok_or(Errno::ESRCH)?;
-    let Facts { parent, group, state, origin, name, resident, age, .. } = facts;
+    let Facts { parent, group, session, state, origin, name, resident, age, .. } = facts;
     let meaning = match state {
         b'R' => "running",
         b'S' => "sleeping",
+        b'T' => "stopped",
         _ => "zombie",
     };
     let mut text = b"Name:\t".to_vec();
     text.extend_from_slice(&name);
     text.extend_from_slice(
         format!(
-            "\nState:\t{} ({meaning})\nPid:\t{pid}\nPPid:\t{parent}\nNSpgid:\t{group}\nOrigin:\t{}\n\
+            "\nState:\t{} ({meaning})\nPid:\t{pid}\nPPid:\t{parent}\nNSpgid:\t{group}\nNSsid:\t{session}\nOrigin:\t{}\n\
              VmRSS:\t{} kB\nAge:\t{} ms\n",
             char::from(state),
             policy::name(origin),

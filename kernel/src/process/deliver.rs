@@ -1,7 +1,7 @@
 //! Signals take effect: on the way to user mode, when the program's registers are all there.
 
 use super::restart::Restart;
-use super::{ExitStatus, Process};
+use super::{ExitStatus, Process, stop};
 use crate::arch::cpu::{self, VectorState};
 use crate::arch::trap::TrapFrame;
 use crate::mm::user;
@@ -20,7 +20,7 @@ pub(super) fn deliver(frame: &mut TrapFrame, restart: &mut Option<Restart>) -> b
         match next {
             Some(Next::Handle(delivery)) => handle(process, frame, restart, &delivery),
             Some(Next::End(signal)) => process.end(ExitStatus::Signal(signal)),
-            Some(Next::Stop(_)) => {}
+            Some(Next::Stop(signal)) => stop::stop(process, signal),
             None => {
                 if let Some(restart) = restart.take() {
                     restart.without_handler(frame);

@@ -1,6 +1,6 @@
-//! Starting programs: `execve`, `fork`, and the first process.
+//! Starting programs: `execve` and the first process.
 
-use super::{Beginning, Files, INIT, Pid, Process, files, table};
+use super::{Beginning, Files, INIT, Process, files, table};
 use crate::arch::context;
 use crate::arch::cpu::VectorState;
 use crate::arch::trap::TrapFrame;
@@ -10,9 +10,11 @@ use crate::{bus, fs, kprintln, random};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use askr_abi::Errno;
+use askr_abi::signal::SIGCHLD;
 use askr_agentbus::policy::Origin;
 use askr_core::elf::{self, LoadPlan};
 use askr_core::limits::Limits;
+use askr_core::script;
 use askr_core::signal::Signals;
 use askr_core::stack::{self, StackSpec};
 use askr_core::told::Told;
@@ -33,6 +35,37 @@ struct Image {
     name: Vec<u8>,
 }
 
+/// The file to load, and its arguments.
+struct Program {
+    bytes: Vec<u8>,
+    canonical: Vec<u8>,
+    argv: Vec<Vec<u8>>,
+    /// The last part of the path that was executed.
+    name: Vec<u8>,
+}
+
+impl Program {
+    /// The program at `path`, or the one that runs the script there: its arguments are then its path, what the first line
+    /// of the script says, the path of the script, and the arguments after the first (`execve(2)`).
+    fn find(origin: Origin, cwd: &fs::Directory, path: &[u8], argv: &[Vec<u8>]) -> Result<Self, Errno> {
+        let (mut path, mut argv) = (path.to_vec(), argv.to_vec());
+        let mut name = None;
+        for _ in 0..=script::DEPTH_MAX {
+            let (bytes, canonical) = fs::read_program(origin, cwd, &path, PROGRAM_MAX)?;
+            let last = canonical.rsplit(|&byte| byte == b'/').next().unwrap_or(&canonical);
+            let name = name.get_or_insert_with(|| last.to_vec());
+            let Some(interpreter) = script::interpreter(&bytes)? else {
+                return Ok(Self { bytes, canonical, argv, name: core::mem::take(name) });
+            };
+            let given = argv.into_iter().skip(1);
+            let own = [Some(interpreter.path), interpreter.argument, Some(&path)];
+            argv = own.into_iter().flatten().map(<[u8]>::to_vec).chain(given).collect();
+            path = interpreter.path.to_vec();
+        }
+        Err(Errno::ELOOP)
+    }
+}
+
 impl Image {
     fn load(
         origin: Origin,
@@ -42,7 +75,7 @@ impl Image {
         envp: &[Vec<u8>],
         limits: &Limits,
     ) -> Result<Self, Errno> {
-        let (bytes, canonical) = fs::read_program(origin, cwd, path, PROGRAM_MAX)?;
+        let Program { bytes, canonical, argv, name } = Program::find(origin, cwd, path, argv)?;
         let plan = elf::plan(&bytes, PIE_BASE).map_err(|error| {
             kprintln!("{}: {error}", canonical.escape_ascii());
             error.errno()
@@ -51,7 +84,7 @@ impl Image {
         map(&mut space, &plan, &bytes)?;
         let spec = StackSpec {
             top: STACK_TOP,
-            argv,
+            argv: &argv,
             envp,
             exec_path: path,
             random: random::bytes(),
@@ -62,7 +95,6 @@ impl Image {
             return Err(Errno::E2BIG); // nothing would be left for the program itself
         }
         space.load(image.rsp, &image.bytes)?;
-        let name = canonical.rsplit(|&byte| byte == b'/').next().unwrap_or(&canonical).to_vec();
         Ok(Self { space, entry: plan.entry, rsp: image.rsp, name })
     }
 }
@@ -100,42 +132,13 @@ pub(crate) fn execute(
     process.signals.lock().reset_for_exec();
     process.set_vector(VectorState::new());
     process.enter_processor();
-    drop((old, closed));
+    table::with_family(|family| family.note_execution(process.pid));
+    process.give_up_space(old);
+    process.clear_tid.store(0, Ordering::Relaxed);
+    drop(closed);
     bus::process_started(process);
     *frame = TrapFrame::user(image.entry, image.rsp);
     Ok(())
-}
-
-/// `fork`: a copy of the running process that returns 0 from the same call. Returns the child's number.
-///
-/// # Errors
-/// EAGAIN with too many processes, ENOMEM.
-pub(crate) fn fork(frame: &TrapFrame) -> Result<Pid, Errno> {
-    let task = sched::current();
-    let parent = task.process().ok_or(Errno::ESRCH)?;
-    let limits = parent.limits();
-    let pid = table::allocate_pid(limits.processes())?;
-    let space = parent.with_space(|space| space.duplicate())?;
-    let child = Process::new(Beginning {
-        pid,
-        origin: parent.origin,
-        parent: parent.pid,
-        group: parent.group(),
-        name: parent.name(),
-        space,
-        files: parent.files.lock().clone(),
-        cwd: parent.cwd(),
-        umask: parent.umask(),
-        limits,
-        vector: parent.save_vector(),
-        fs_base: parent.fs_base(),
-        signals: parent.signals.lock().inherit(),
-        missing_calls: *parent.missing_calls.lock(),
-    });
-    let mut child_frame = *frame;
-    child_frame.rax = 0;
-    sched::start(prepare(child, &child_frame)?);
-    Ok(pid)
 }
 
 /// Starts the first process from the program at `path`.
@@ -151,10 +154,7 @@ pub(crate) fn spawn_init(path: &[u8]) -> Result<(), Errno> {
     let process = Process::new(Beginning {
         pid,
         origin: Origin::Console,
-        parent: 0,
-        group: pid,
         name: image.name,
-        space: image.space,
         files: Files::on_console()?,
         cwd: fs::root(),
         umask: UMASK,
@@ -163,18 +163,23 @@ pub(crate) fn spawn_init(path: &[u8]) -> Result<(), Errno> {
         fs_base: 0,
         signals: Signals::new(true),
         missing_calls: Told::new(),
+        end_signal: SIGCHLD,
     });
+    process.set_space(image.space);
     debug_assert_eq!(pid, INIT);
     let task = prepare(process, &TrapFrame::user(image.entry, image.rsp))?;
+    table::insert(&task, 0);
     bus::process_started(task.process().expect("made with one"));
     sched::start(task);
     Ok(())
 }
 
-fn prepare(process: Process, frame: &TrapFrame) -> Result<Arc<Task>, Errno> {
+/// A task for a new process, which returns to user mode with `frame`.
+///
+/// # Errors
+/// ENOMEM.
+pub(super) fn prepare(process: Process, frame: &TrapFrame) -> Result<Arc<Task>, Errno> {
     let stack = KernelStack::new()?;
     let rsp = context::prepare_user(&stack, frame);
-    let task = Task::new_user(process, rsp, stack);
-    table::insert(&task);
-    Ok(task)
+    Ok(Task::new_user(process, rsp, stack))
 }

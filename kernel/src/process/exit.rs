@@ -1,9 +1,9 @@
-//! The end of a process, and waiting for it.
+//! The end of a process.
 
-use super::{INIT, Pid, Process, signal, table};
+use super::{INIT, Process, signal, stop, table, terminal};
 use crate::{bus, sched};
-use askr_abi::Errno;
-use core::sync::atomic::Ordering;
+use askr_abi::signal::{CLD_EXITED, CLD_KILLED, SIGCHLD};
+use askr_core::signal::{Detail, Info};
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,77 +42,34 @@ pub(super) fn finish() -> ! {
         assert!(process.pid() != INIT, "init ended ({status:?}): nobody is left to start a shell");
         let files = process.files().lock().take_all();
         drop(files);
-        drop(process.space.lock().take());
-        for orphan in table::select(|other| other.parent() == process.pid()) {
-            if let Some(orphan) = orphan.process() {
-                orphan.parent.store(INIT, Ordering::Relaxed);
-            }
-        }
+        let space = process.space.lock().take();
+        process.give_up_space(space);
+        terminal::session_ended(process);
+        let orphaned = table::with_family(|family| family.end(process.pid()));
+        stop::release_orphaned(&orphaned);
         bus::process_exited(process, status);
         *process.zombie.lock() = Some(status);
-        table::wake(process.parent());
+        tell_parent(process, status);
         table::wake(INIT); // it may have got zombies
     }
     sched::leave_for_good()
 }
 
-/// Which children a `wait4` is about.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Children {
-    Any,
-    One(Pid),
-    Group(Pid),
-}
-
-impl Children {
-    /// From the first argument of `wait4`, for a caller in group `own`.
-    pub(crate) fn from_argument(argument: i32, own: Pid) -> Self {
-        match argument {
-            -1 => Self::Any,
-            0 => Self::Group(own),
-            pid if pid > 0 => Self::One(pid.unsigned_abs()),
-            group => Self::Group(group.unsigned_abs()),
+/// Wakes the parent and sends it the signal that it wants at a child's end. A parent that said that it does not wait leaves
+/// the child to process 1 (POSIX.1-2017, `_exit()`).
+fn tell_parent(process: &Process, status: ExitStatus) {
+    let Some(parent) = table::find(process.parent()) else { return };
+    if let Some(waiter) = parent.process() {
+        let abandons = process.end_signal == SIGCHLD && !waiter.signals.lock().keeps_zombies();
+        if abandons && waiter.pid() != INIT {
+            table::with_family(|family| family.adopt(process.pid()));
         }
+        let (code, value) = match status {
+            ExitStatus::Code(code) => (CLD_EXITED, u32::from(code)),
+            ExitStatus::Signal(signal) => (CLD_KILLED, signal),
+        };
+        let detail = Detail::Child { pid: process.pid(), status: value };
+        signal::post(&parent, Info { signal: process.end_signal, code, detail });
     }
-
-    fn include(self, process: &Process) -> bool {
-        match self {
-            Self::Any => true,
-            Self::One(pid) => process.pid() == pid,
-            Self::Group(group) => process.group() == group,
-        }
-    }
-}
-
-/// Waits until one of `children` of the running process has ended, reaps it and says how it ended. With `no_hang`
-/// returns `None` at once if none has.
-///
-/// # Errors
-/// ECHILD if there is no such child, EINTR on a signal.
-pub(crate) fn wait(children: Children, no_hang: bool) -> Result<Option<(Pid, ExitStatus)>, Errno> {
-    let task = sched::current();
-    let me = task.process().ok_or(Errno::ECHILD)?.pid();
-    loop {
-        let mine = table::select(|other| other.parent() == me && children.include(other));
-        if mine.is_empty() {
-            return Err(Errno::ECHILD);
-        }
-        let ended = mine.iter().filter_map(|child| child.process()).find_map(|child| {
-            let status = *child.zombie.lock();
-            status.map(|status| (child.pid(), status))
-        });
-        if let Some((pid, status)) = ended {
-            drop(mine);
-            table::remove(pid);
-            return Ok(Some((pid, status)));
-        }
-        drop(mine);
-        if no_hang {
-            return Ok(None);
-        }
-        if signal::interrupted() {
-            return Err(Errno::EINTR);
-        }
-        sched::park();
-    }
+    sched::unpark(&parent);
 }

@@ -5,17 +5,24 @@ mod exec;
 mod exit;
 pub(crate) mod fault;
 mod files;
+mod fork;
 mod restart;
 mod signal;
+mod stop;
 mod table;
+pub(crate) mod terminal;
+mod wait;
 
 pub(crate) use deliver::resume;
-pub(crate) use exec::{execute, fork, spawn_init};
-pub(crate) use exit::{Children, ExitStatus, wait};
+use exec::prepare;
+pub(crate) use exec::{execute, spawn_init};
+pub(crate) use exit::ExitStatus;
 pub(crate) use files::Files;
+pub(crate) use fork::{CloneArguments, clone};
 pub(crate) use restart::{Interrupted, Restart};
-pub(crate) use signal::{dying, group_exists, interrupt_foreground, interrupted, kill, kill_group, raise};
-pub(crate) use table::{Facts, find, snapshot, wake};
+pub(crate) use signal::{dying, interrupted, kill, kill_all, kill_group, raise};
+pub(crate) use table::{Facts, find, member, new_session, set_group, snapshot, wake};
+pub(crate) use wait::{Children, WaitOptions, wait};
 
 use crate::arch::clock::{self, Nanos};
 use crate::arch::cpu::{self, VectorState};
@@ -32,21 +39,21 @@ use askr_core::signal::fault::FaultRecord;
 use askr_core::told::Told;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use fork::Debt;
 use spin::Mutex;
+use stop::JobState;
 use x86_64::instructions::interrupts;
 
 /// Number of a process.
 pub(crate) type Pid = u32;
 
-/// The first process: parent of orphans. It takes no signal.
-pub(crate) const INIT: Pid = 1;
+/// The first process: parent of orphans. It takes no signal that it does not handle.
+pub(crate) use askr_core::family::INIT;
 
 /// One process with its one task.
 pub(crate) struct Process {
     pid: Pid,
     origin: Origin,
-    parent: AtomicU32,
-    group: AtomicU32,
     name: Mutex<Vec<u8>>,
     space: Mutex<Option<AddressSpace>>,
     /// Top page table of `space`, for the switch.
@@ -59,6 +66,13 @@ pub(crate) struct Process {
     vector: UnsafeCell<VectorState>,
     fs_base: AtomicU64,
     signals: Mutex<Signals>,
+    /// The signal that its parent gets at its end; 0 for none.
+    end_signal: u32,
+    job: Mutex<JobState>,
+    /// What it owes the parent that waits for it after `vfork`.
+    debt: Mutex<Option<Debt>>,
+    /// Where its number is cleared when it gives borrowed memory back; 0 for nowhere.
+    clear_tid: AtomicU64,
     /// What a signal handler is told about the last exception.
     fault: Mutex<FaultRecord>,
     /// The call that goes on after a stop, if it has a deadline.
@@ -82,10 +96,7 @@ unsafe impl Sync for Process {}
 struct Beginning {
     pid: Pid,
     origin: Origin,
-    parent: Pid,
-    group: Pid,
     name: Vec<u8>,
-    space: AddressSpace,
     files: Files,
     cwd: Directory,
     umask: u32,
@@ -94,33 +105,18 @@ struct Beginning {
     signals: Signals,
     limits: Limits,
     missing_calls: Told,
+    end_signal: u32,
 }
 
 impl Process {
     fn new(beginning: Beginning) -> Self {
-        let Beginning {
-            pid,
-            origin,
-            parent,
-            group,
-            name,
-            space,
-            files,
-            cwd,
-            umask,
-            vector,
-            fs_base,
-            signals,
-            ..
-        } = beginning;
+        let Beginning { pid, origin, name, files, cwd, umask, vector, fs_base, signals, .. } = beginning;
         Self {
             pid,
             origin,
-            parent: AtomicU32::new(parent),
-            group: AtomicU32::new(group),
             name: Mutex::new(name),
-            root: AtomicU64::new(space.root()),
-            space: Mutex::new(Some(space)),
+            root: AtomicU64::new(0),
+            space: Mutex::new(None),
             files: Mutex::new(files),
             cwd: Mutex::new(cwd),
             umask: AtomicU32::new(umask),
@@ -128,6 +124,10 @@ impl Process {
             vector: UnsafeCell::new(vector),
             fs_base: AtomicU64::new(fs_base),
             signals: Mutex::new(signals),
+            end_signal: beginning.end_signal,
+            job: Mutex::new(JobState::default()),
+            debt: Mutex::new(None),
+            clear_tid: AtomicU64::new(0),
             fault: Mutex::new(FaultRecord::default()),
             interrupted: Mutex::new(None),
             ending: Mutex::new(None),
@@ -150,17 +150,28 @@ impl Process {
 
     /// Number of its parent.
     pub(crate) fn parent(&self) -> Pid {
-        self.parent.load(Ordering::Relaxed)
+        table::member(self.pid).map_or(0, |member| member.parent)
     }
 
     /// Its process group.
     pub(crate) fn group(&self) -> Pid {
-        self.group.load(Ordering::Relaxed)
+        table::member(self.pid).map_or(0, |member| member.group)
     }
 
-    /// Moves it to a process group.
-    pub(crate) fn set_group(&self, group: Pid) {
-        self.group.store(group, Ordering::Relaxed);
+    /// Its session.
+    pub(crate) fn session(&self) -> Pid {
+        table::member(self.pid).map_or(0, |member| member.session)
+    }
+
+    /// Gives a process that has not run yet its memory.
+    fn set_space(&self, space: AddressSpace) {
+        self.root.store(space.root(), Ordering::Relaxed);
+        *self.space.lock() = Some(space);
+    }
+
+    /// Where its number is cleared when it gives borrowed memory back.
+    pub(crate) fn set_clear_tid(&self, address: u64) {
+        self.clear_tid.store(address, Ordering::Relaxed);
     }
 
     /// Name of its program: the last part of the path.

@@ -1,12 +1,11 @@
 //! Sending signals, and what waiting code asks about them.
 
-use super::{Pid, Process, table};
+use super::{INIT, Pid, stop, table};
 use crate::policy;
 use crate::sched::{self, Task};
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 use askr_abi::Errno;
-use askr_abi::types::NSIG;
+use askr_abi::signal::{NSIG, SIGCONT};
 use askr_agentbus::policy::{Action, Origin};
 use askr_core::signal::{Info, Posted};
 
@@ -42,19 +41,29 @@ pub(crate) fn kill(origin: Origin, pid: Pid, info: Info) -> Result<(), Errno> {
 /// Sends to every process of a group for somebody of `origin`.
 ///
 /// # Errors
-/// As [`kill`]; nothing is sent if one of them is refused.
+/// As [`kill`], if none of them could be sent to.
 pub(crate) fn kill_group(origin: Origin, group: Pid, info: Info) -> Result<(), Errno> {
     check_number(info.signal)?;
-    let members = members(group);
-    if members.is_empty() {
-        return Err(Errno::ESRCH);
-    }
-    let processes = members.iter().filter_map(|task| task.process());
-    processes.map(Process::pid).try_for_each(|pid| policy::check(origin, Action::Kill(pid)))?;
-    for task in &members {
-        post(task, info);
-    }
-    Ok(())
+    send_to_all(origin, &table::group(group), info)
+}
+
+/// Sends to every process but process 1 and `sender`, for somebody of `origin`.
+///
+/// # Errors
+/// As [`kill`], if none of them could be sent to.
+pub(crate) fn kill_all(origin: Origin, sender: Pid, info: Info) -> Result<(), Errno> {
+    check_number(info.signal)?;
+    let mut targets = table::all(INIT + 1);
+    targets.retain(|task| task.process().is_some_and(|process| process.pid() != sender));
+    send_to_all(origin, &targets, info)
+}
+
+/// Sends to all of these; it is a success if one could be sent to (`kill(2)`).
+fn send_to_all(origin: Origin, targets: &[Arc<Task>], info: Info) -> Result<(), Errno> {
+    targets.iter().fold(Err(Errno::ESRCH), |result, task| match send_to(origin, task, info) {
+        Ok(_) => Ok(()),
+        Err(errno) => result.map_err(|_| errno),
+    })
 }
 
 /// Sends to one process for somebody of `origin`.
@@ -67,22 +76,6 @@ fn send_to(origin: Origin, task: &Arc<Task>, info: Info) -> Result<Posted, Errno
     Ok(if info.signal == 0 { Posted::Dropped } else { post(task, info) })
 }
 
-/// Sends `signal` to the foreground group because of a key at COM1.
-pub(crate) fn interrupt_foreground(group: Pid, signal: u32) {
-    for task in &members(group) {
-        post(task, Info::from_kernel(signal));
-    }
-}
-
-/// Whether a process group has a member.
-pub(crate) fn group_exists(group: Pid) -> bool {
-    !members(group).is_empty()
-}
-
-fn members(group: Pid) -> Vec<Arc<Task>> {
-    table::select(|process| process.group() == group)
-}
-
 fn check_number(signal: u32) -> Result<(), Errno> {
     if signal < NSIG { Ok(()) } else { Err(Errno::EINVAL) }
 }
@@ -91,6 +84,9 @@ fn check_number(signal: u32) -> Result<(), Errno> {
 pub(super) fn post(task: &Arc<Task>, info: Info) -> Posted {
     let Some(process) = task.process().filter(|_| info.signal != 0) else { return Posted::Dropped };
     let posted = process.signals.lock().post(info);
+    if info.signal == SIGCONT {
+        stop::go_on(task);
+    }
     if posted != Posted::Dropped {
         sched::unpark(task);
     }

@@ -1,6 +1,6 @@
 //! All processes, living and waiting to be reaped.
 
-use super::{Pid, Process};
+use super::Pid;
 use crate::arch::clock::Nanos;
 use crate::sched::{self, TASKS_MAX, Task};
 use alloc::collections::BTreeMap;
@@ -8,7 +8,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use askr_abi::Errno;
 use askr_agentbus::policy::Origin;
-use core::sync::atomic::{AtomicU32, Ordering};
+use askr_core::family::{Family, Member};
 use spin::Mutex;
 
 /// Processes that may exist at once; a few tasks are left to the kernel.
@@ -16,15 +16,17 @@ pub(super) const PROCESSES_MAX: usize = TASKS_MAX - 16;
 /// Numbers run up to this and then start over, as on Linux.
 const PID_MAX: Pid = 32_768;
 
-static PROCESSES: Mutex<BTreeMap<Pid, Arc<Task>>> = Mutex::new(BTreeMap::new());
-static NEXT: AtomicU32 = AtomicU32::new(super::INIT);
+static TASKS: Mutex<BTreeMap<Pid, Arc<Task>>> = Mutex::new(BTreeMap::new());
+/// Who belongs to whom. Its members are those of `TASKS`.
+static FAMILY: Mutex<Family> = Mutex::new(Family::new());
 
 /// What `ps` and `/proc` tell of a process.
 pub(crate) struct Facts {
     pub(crate) pid: Pid,
     pub(crate) parent: Pid,
     pub(crate) group: Pid,
-    /// As in `/proc/PID/stat`: R running or ready, S sleeping, Z ended and not reaped.
+    pub(crate) session: Pid,
+    /// As in `/proc/PID/stat`: R running or ready, S sleeping, T stopped, Z ended and not reaped.
     pub(crate) state: u8,
     pub(crate) origin: Origin,
     pub(crate) name: Vec<u8>,
@@ -38,53 +40,92 @@ pub(crate) struct Facts {
 /// # Errors
 /// EAGAIN when there are too many.
 pub(super) fn allocate_pid(limit: u64) -> Result<Pid, Errno> {
-    let processes = PROCESSES.lock();
-    if processes.len() as u64 >= limit.min(PROCESSES_MAX as u64) {
+    let mut family = FAMILY.lock();
+    if family.len() as u64 >= limit.min(PROCESSES_MAX as u64) {
         return Err(Errno::EAGAIN);
     }
-    // More numbers than processes, so one of PID_MAX is free.
-    (0..PID_MAX)
-        .map(|_| {
-            let pid = NEXT.fetch_add(1, Ordering::Relaxed);
-            if pid >= PID_MAX {
-                NEXT.store(super::INIT + 1, Ordering::Relaxed);
-            }
-            pid
-        })
-        .find(|pid| !processes.contains_key(pid))
-        .ok_or(Errno::EAGAIN)
+    family.next_number(PID_MAX).ok_or(Errno::EAGAIN)
 }
 
-pub(super) fn insert(task: &Arc<Task>) {
+/// Adds a process as the child of `parent`, in its group and session.
+pub(super) fn insert(task: &Arc<Task>, parent: Pid) {
     if let Some(process) = task.process() {
-        PROCESSES.lock().insert(process.pid(), task.clone());
+        FAMILY.lock().add(process.pid(), parent);
+        TASKS.lock().insert(process.pid(), task.clone());
     }
 }
 
-pub(super) fn remove(pid: Pid) -> Option<Arc<Task>> {
-    PROCESSES.lock().remove(&pid)
+/// Removes a process that was waited for.
+pub(super) fn remove(pid: Pid) {
+    FAMILY.lock().remove(pid);
+    let task = TASKS.lock().remove(&pid);
+    drop(task);
+}
+
+/// Looks at who belongs to whom, or changes it. Nothing else of this module may be used meanwhile.
+pub(super) fn with_family<R>(use_it: impl FnOnce(&mut Family) -> R) -> R {
+    use_it(&mut FAMILY.lock())
+}
+
+/// Parent, group and session of a process that has not been reaped.
+pub(crate) fn member(pid: Pid) -> Option<Member> {
+    FAMILY.lock().member(pid)
+}
+
+/// `setpgid` of process `caller`.
+///
+/// # Errors
+/// Those of [`Family::set_group`].
+pub(crate) fn set_group(caller: Pid, pid: Pid, group: Pid) -> Result<(), Errno> {
+    FAMILY.lock().set_group(caller, pid, group)
+}
+
+/// `setsid` of process `pid`.
+///
+/// # Errors
+/// Those of [`Family::new_session`].
+pub(crate) fn new_session(pid: Pid) -> Result<(), Errno> {
+    FAMILY.lock().new_session(pid)
 }
 
 /// The task of process `pid`, zombies included.
 pub(crate) fn find(pid: Pid) -> Option<Arc<Task>> {
-    PROCESSES.lock().get(&pid).cloned()
+    TASKS.lock().get(&pid).cloned()
 }
 
-/// All tasks for which `wanted` holds, by number.
-pub(super) fn select(wanted: impl Fn(&Process) -> bool) -> Vec<Arc<Task>> {
-    let processes = PROCESSES.lock();
-    processes.values().filter(|task| task.process().is_some_and(&wanted)).cloned().collect()
+/// The tasks of these processes, as far as they are there.
+fn find_all(pids: &[Pid]) -> Vec<Arc<Task>> {
+    let tasks = TASKS.lock();
+    pids.iter().filter_map(|pid| tasks.get(pid).cloned()).collect()
+}
+
+/// The children of a process, by number.
+pub(super) fn children(pid: Pid) -> Vec<Arc<Task>> {
+    find_all(&with_family(|family| family.children(pid).collect::<Vec<_>>()))
+}
+
+/// The members of a group, by number.
+pub(super) fn group(group: Pid) -> Vec<Arc<Task>> {
+    find_all(&with_family(|family| family.group(group).collect::<Vec<_>>()))
+}
+
+/// All processes with a number of at least `from`, by number.
+pub(super) fn all(from: Pid) -> Vec<Arc<Task>> {
+    TASKS.lock().range(from..).map(|(_, task)| task.clone()).collect()
 }
 
 /// Facts of all processes with a number of at least `from`, by number.
 pub(crate) fn snapshot(from: Pid) -> Vec<Facts> {
-    select(|process| process.pid() >= from).iter().filter_map(facts).collect()
+    all(from).iter().filter_map(facts).collect()
 }
 
 fn facts(task: &Arc<Task>) -> Option<Facts> {
     let process = task.process()?;
+    let member = member(process.pid())?;
     let state = if process.zombie.lock().is_some() {
         b'Z'
+    } else if process.is_stopped() {
+        b'T'
     } else if task.is_parked() {
         b'S'
     } else {
@@ -92,8 +133,9 @@ fn facts(task: &Arc<Task>) -> Option<Facts> {
     };
     Some(Facts {
         pid: process.pid(),
-        parent: process.parent(),
-        group: process.group(),
+        parent: member.parent,
+        group: member.group,
+        session: member.session,
         state,
         origin: process.origin(),
         name: process.name(),

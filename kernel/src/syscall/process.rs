@@ -2,12 +2,12 @@
 
 use super::Call;
 use crate::mm::{self, USER_END};
-use crate::process::{self as processes, Children, ExitStatus};
+use crate::process::{self as processes, Children, CloneArguments, ExitStatus, Pid, WaitOptions};
 use crate::sched;
 use alloc::vec::Vec;
 use askr_abi::Errno;
-use askr_abi::types::{ARCH_GET_FS, ARCH_SET_FS, WNOHANG};
-use askr_core::areas::Access;
+use askr_abi::types::{ARCH_GET_FS, ARCH_SET_FS};
+use askr_core::clone::CloneRequest;
 use askr_core::stack::STACK_IMAGE_MAX;
 
 /// Size of `struct rusage`.
@@ -34,9 +34,27 @@ pub(super) fn sched_yield(_call: &mut Call<'_>) -> Result<u64, Errno> {
     Ok(0)
 }
 
-/// `fork()`, `vfork()`
+/// `fork()`
 pub(super) fn fork(call: &mut Call<'_>) -> Result<u64, Errno> {
-    processes::fork(call.frame).map(u64::from)
+    processes::clone(call.frame, CloneRequest::FORK, CloneArguments::default()).map(u64::from)
+}
+
+/// `vfork()`
+pub(super) fn vfork(call: &mut Call<'_>) -> Result<u64, Errno> {
+    processes::clone(call.frame, CloneRequest::VFORK, CloneArguments::default()).map(u64::from)
+}
+
+/// `clone(flags, stack, parent_tid, child_tid, tls)`: processes, no threads.
+pub(super) fn clone(call: &mut Call<'_>) -> Result<u64, Errno> {
+    let [flags, stack, parent_tid, child_tid, tls, ..] = call.args;
+    let request = CloneRequest::from_flags(flags)?;
+    processes::clone(call.frame, request, CloneArguments { stack, parent_tid, child_tid, tls }).map(u64::from)
+}
+
+/// `set_tid_address(tidptr)`
+pub(super) fn set_tid_address(call: &mut Call<'_>) -> Result<u64, Errno> {
+    call.process().set_clear_tid(call.args[0]);
+    getpid(call)
 }
 
 /// `execve(path, argv, envp)`
@@ -78,21 +96,22 @@ pub(super) fn exit(call: &mut Call<'_>) -> Result<u64, Errno> {
 /// `wait4(pid, status, options, rusage)`; `rusage` is zeroed.
 pub(super) fn wait4(call: &mut Call<'_>) -> Result<u64, Errno> {
     let [_, status_at, options, usage_at, ..] = call.args;
-    if options & !u64::from(WNOHANG) != 0 {
-        return Err(Errno::EINVAL);
+    let options = WaitOptions::from_argument(options as u32)?;
+    if call.int(0) == i32::MIN {
+        return Err(Errno::ESRCH);
     }
     let children = Children::from_argument(call.int(0), call.process().group());
     // Before anything is reaped: a bad pointer must not lose a child's exit code.
     for (address, length) in [(status_at, 4), (usage_at, RUSAGE_SIZE)] {
         if address != 0 {
-            call.process().with_space(|space| mm::user::check(space, address, length, Access::Write))?;
+            call.check_writable(address, length)?;
         }
     }
-    let Some((pid, status)) = processes::wait(children, options & u64::from(WNOHANG) != 0)? else {
+    let Some((pid, event)) = processes::wait(children, options)? else {
         return Ok(0);
     };
     if status_at != 0 {
-        call.copy_out(status_at, &status.wait_word().to_le_bytes())?;
+        call.copy_out(status_at, &event.wait_word().to_le_bytes())?;
     }
     if usage_at != 0 {
         call.copy_out(usage_at, &[0; RUSAGE_SIZE])?;
@@ -103,27 +122,42 @@ pub(super) fn wait4(call: &mut Call<'_>) -> Result<u64, Errno> {
 /// `setpgid(pid, pgid)` for the caller and its children.
 pub(super) fn setpgid(call: &mut Call<'_>) -> Result<u64, Errno> {
     let me = call.process().pid();
-    let pid = u32::try_from(call.int(0)).map_err(|_| Errno::EINVAL)?;
-    let group = u32::try_from(call.int(1)).map_err(|_| Errno::EINVAL)?;
-    let pid = if pid == 0 { me } else { pid };
-    let group = if group == 0 { pid } else { group };
-    let task = processes::find(pid).ok_or(Errno::ESRCH)?;
-    let target = task.process().filter(|target| pid == me || target.parent() == me).ok_or(Errno::ESRCH)?;
-    if group != pid && !processes::group_exists(group) {
-        return Err(Errno::EPERM);
-    }
-    target.set_group(group);
+    let (pid, group) = (call.int(0), call.int(1));
+    let group = u32::try_from(if group == 0 { pid } else { group }).map_err(|_| Errno::EINVAL)?;
+    let pid = u32::try_from(pid).map_err(|_| Errno::ESRCH)?;
+    let or_own = |number: u32| if number == 0 { me } else { number };
+    processes::set_group(me, or_own(pid), or_own(group))?;
     Ok(0)
+}
+
+/// `setsid()`
+pub(super) fn setsid(call: &mut Call<'_>) -> Result<u64, Errno> {
+    processes::new_session(call.process().pid())?;
+    getpid(call)
+}
+
+/// `getpgrp()`
+pub(super) fn getpgrp(call: &mut Call<'_>) -> Result<u64, Errno> {
+    Ok(u64::from(call.process().group()))
 }
 
 /// `getpgid(pid)`
 pub(super) fn getpgid(call: &mut Call<'_>) -> Result<u64, Errno> {
-    let pid = u32::try_from(call.int(0)).map_err(|_| Errno::ESRCH)?;
-    if pid == 0 {
-        return Ok(u64::from(call.process().group()));
+    Ok(u64::from(processes::member(pid_or_own(call)?).ok_or(Errno::ESRCH)?.group))
+}
+
+/// `getsid(pid)`
+pub(super) fn getsid(call: &mut Call<'_>) -> Result<u64, Errno> {
+    Ok(u64::from(processes::member(pid_or_own(call)?).ok_or(Errno::ESRCH)?.session))
+}
+
+/// The process that the first argument names, the caller for 0.
+fn pid_or_own(call: &Call<'_>) -> Result<Pid, Errno> {
+    match u32::try_from(call.int(0)) {
+        Ok(0) => Ok(call.process().pid()),
+        Ok(pid) => Ok(pid),
+        Err(_) => Err(Errno::ESRCH),
     }
-    let task = processes::find(pid).ok_or(Errno::ESRCH)?;
-    Ok(task.process().map_or(0, |process| u64::from(process.group())))
 }
 
 /// `arch_prctl(code, addr)`: FS base only.

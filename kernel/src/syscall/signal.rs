@@ -170,8 +170,9 @@ pub(super) fn kill(call: &mut Call<'_>) -> Result<u64, Errno> {
     let origin = call.process().origin();
     let info = Info::from_process(signal, call.process().pid());
     match call.int(0) {
+        i32::MIN => return Err(Errno::ESRCH),
         pid if pid > 0 => processes::kill(origin, pid.unsigned_abs(), info)?,
-        -1 => return Err(Errno::EPERM),
+        -1 => processes::kill_all(origin, call.process().pid(), info)?,
         0 => processes::kill_group(origin, call.process().group(), info)?,
         group => processes::kill_group(origin, group.unsigned_abs(), info)?,
     }

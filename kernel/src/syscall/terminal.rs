@@ -1,10 +1,13 @@
 //! `ioctl` on the terminal.
 
 use super::Call;
-use crate::{console, fs, process};
+use crate::process::terminal;
+use crate::{console, fs};
 use askr_abi::Errno;
+use askr_abi::signal::SIGWINCH;
 use askr_abi::terminal::{
-    TCGETS, TCSETS, TCSETSF, TCSETSW, TERMIOS_SIZE, TIOCGPGRP, TIOCGWINSZ, TIOCSPGRP, TIOCSWINSZ, Winsize,
+    TCGETS, TCSETS, TCSETSF, TCSETSW, TERMIOS_SIZE, TIOCGPGRP, TIOCGSID, TIOCGWINSZ, TIOCNOTTY, TIOCSCTTY,
+    TIOCSPGRP, TIOCSWINSZ, Winsize,
 };
 
 /// `ioctl(fd, request, argument)`: ENOTTY for anything that is not the terminal.
@@ -15,27 +18,32 @@ pub(super) fn ioctl(call: &mut Call<'_>) -> Result<u64, Errno> {
         return Err(Errno::ENOTTY);
     }
     match request {
-        TIOCGPGRP => call.copy_out(argument, &console::foreground().to_le_bytes())?,
+        TIOCGPGRP => call.copy_out(argument, &terminal::foreground(call.process())?.to_le_bytes())?,
+        TIOCGSID => call.copy_out(argument, &terminal::session(call.process())?.to_le_bytes())?,
         TIOCSPGRP => {
             let mut group = [0; 4];
             call.copy_in(argument, &mut group)?;
-            let group = u32::from_le_bytes(group);
-            if !process::group_exists(group) {
-                return Err(Errno::EPERM);
-            }
-            console::set_foreground(group);
+            let group = u32::try_from(i32::from_le_bytes(group)).map_err(|_| Errno::EINVAL)?;
+            terminal::set_foreground(call.process(), group)?;
         }
+        TIOCSCTTY => terminal::acquire(call.process(), argument == 1)?,
+        TIOCNOTTY => terminal::release(call.process())?,
         TIOCGWINSZ => call.copy_out(argument, &console::window().to_bytes())?,
         TIOCSWINSZ => {
             let mut size = [0; size_of::<Winsize>()];
             call.copy_in(argument, &mut size)?;
-            console::set_window(Winsize::from_bytes(&size));
+            let (size, before) = (Winsize::from_bytes(&size), console::window());
+            console::set_window(size);
+            if size != before {
+                terminal::signal_foreground(SIGWINCH);
+            }
         }
         TCGETS => call.copy_out(argument, &console::attributes())?,
         // Output is converted when it is written, so there is nothing to wait for.
         TCSETS | TCSETSW | TCSETSF => {
             let mut attributes = [0; TERMIOS_SIZE];
             call.copy_in(argument, &mut attributes)?;
+            terminal::check_change(call.process())?;
             console::set_attributes(&attributes, request == TCSETSF);
         }
         _ => return Err(Errno::ENOTTY),

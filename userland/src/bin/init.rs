@@ -1,6 +1,6 @@
 //! `init`: process 1. Greets, keeps a shell on the terminal, and takes in the children of others.
 //!
-//! Descriptors 0, 1 and 2 come from the kernel. The shell leads a process group of its own that the terminal
+//! Descriptors 0, 1 and 2 come from the kernel. The shell leads a session of its own that the terminal
 //! belongs to.
 //!
 //! Where the host put a line into `/etc/run`, that is all this machine is for: the line runs with empty input and its
@@ -50,7 +50,7 @@ fn main(_: Args) -> i32 {
     // Process 1 has no end: the machine is switched off with `poweroff`.
     loop {
         let started = now();
-        let status = match process::spawn("init", SHELL, &[SHELL], Group::Foreground) {
+        let status = match process::spawn("init", SHELL, &[SHELL], Group::Session) {
             Ok(shell) => reap_until(shell),
             Err(errno) => Err(errno),
         };
@@ -81,7 +81,7 @@ fn pause_after(failures: u32) -> Duration {
 /// Runs a shell line with the terminal as a plain pipe, and switches the machine off.
 fn run_and_power_off(line: &[u8]) -> ! {
     let status = prepare_for_run().and_then(|()| {
-        let shell = process::spawn("init", SHELL, &[SHELL, b"-c", line], Group::Foreground)?;
+        let shell = process::spawn("init", SHELL, &[SHELL, b"-c", line], Group::Session)?;
         reap_until(shell)
     });
     let code = match status {

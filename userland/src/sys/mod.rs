@@ -22,11 +22,12 @@ pub use file::{
 pub use machine::{Reboot, clock_gettime, nanosleep, reboot, uname};
 pub use memory::{brk, grow_break, map_anonymous};
 pub use process::{
-    CStrings, Disposition, Fork, Pid, execve, exit, fork, getpgrp, getpid, getppid, kill, sched_yield,
-    set_signal, setpgid, wait4,
+    CStrings, Disposition, Fork, Pid, execve, exit, fork, getpgrp, getpid, getppid, getsid, kill,
+    sched_yield, set_signal, setpgid, setsid, wait4,
 };
 pub use terminal::{
-    is_terminal, set_foreground, set_terminal_attributes, set_window_size, terminal_attributes, window_size,
+    foreground, is_terminal, set_controlling_terminal, set_foreground, set_terminal_attributes,
+    set_window_size, terminal_attributes, window_size,
 };
 pub use tree::{
     FsUsage, access, chmod, fsync, ftruncate, link, lstat, mkdir, readlink, rename, rmdir, set_modified,

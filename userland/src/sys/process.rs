@@ -124,6 +124,18 @@ pub fn setpgid(pid: Pid, group: Pid) -> Result<(), Errno> {
     unsafe { syscall(number::SETPGID, [pid_argument(pid), pid_argument(group)]) }.map(drop)
 }
 
+/// `setsid(2)`: a session and a group of our own.
+pub fn setsid() -> Result<Pid, Errno> {
+    // SAFETY: no address is passed.
+    unsafe { syscall(number::SETSID, []) }.and_then(pid_result)
+}
+
+/// `getsid(2)`; 0 stands for ourselves.
+pub fn getsid(pid: Pid) -> Result<Pid, Errno> {
+    // SAFETY: no address is passed.
+    unsafe { syscall(number::GETSID, [pid_argument(pid)]) }.and_then(pid_result)
+}
+
 /// `sched_yield(2)`.
 pub fn sched_yield() {
     // SAFETY: no address is passed. The call cannot fail.

@@ -3,7 +3,9 @@
 use super::file::{Fd, fd_argument};
 use super::process::Pid;
 use super::raw::syscall;
-use askr_abi::terminal::{TCGETS, TCSETSW, TIOCGWINSZ, TIOCSPGRP, TIOCSWINSZ, Termios, Winsize};
+use askr_abi::terminal::{
+    TCGETS, TCSETSW, TIOCGPGRP, TIOCGWINSZ, TIOCSCTTY, TIOCSPGRP, TIOCSWINSZ, Termios, Winsize,
+};
 use askr_abi::{Errno, number};
 
 /// `tcgetattr(3)`.
@@ -32,6 +34,20 @@ pub fn set_foreground(fd: Fd, group: Pid) -> Result<(), Errno> {
     let arguments = [fd_argument(fd), TIOCSPGRP, &raw const group as u64];
     // SAFETY: the kernel reads one `pid_t`.
     unsafe { syscall(number::IOCTL, arguments) }.map(drop)
+}
+
+/// `tcgetpgrp(3)`: the foreground process group of the terminal `fd`.
+pub fn foreground(fd: Fd) -> Result<Pid, Errno> {
+    let mut group: Pid = 0;
+    // SAFETY: the kernel writes one `pid_t`.
+    unsafe { syscall(number::IOCTL, [fd_argument(fd), TIOCGPGRP, &raw mut group as u64]) }?;
+    Ok(group)
+}
+
+/// Makes the terminal `fd` the controlling one of the session that we lead.
+pub fn set_controlling_terminal(fd: Fd) -> Result<(), Errno> {
+    // SAFETY: no address is passed.
+    unsafe { syscall(number::IOCTL, [fd_argument(fd), TIOCSCTTY, 0]) }.map(drop)
 }
 
 /// The size of the terminal's window, zeros if nobody knows it.

@@ -221,6 +221,12 @@ impl Signals {
         false
     }
 
+    /// Whether SIGKILL waits.
+    #[must_use]
+    pub const fn killed(&self) -> bool {
+        self.pending.has(SIGKILL)
+    }
+
     /// Takes the next signal and says what it does; `None` when none waits.
     pub fn next(&mut self) -> Option<Next> {
         loop {

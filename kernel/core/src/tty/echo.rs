@@ -33,8 +33,9 @@ impl Echo {
         Self::nothing().and_bell()
     }
 
-    pub(super) const fn interrupt() -> Self {
-        Self::nothing().and(b'^').and(b'C').and(b'\r').and(b'\n')
+    /// A key that is a signal, on a line that ends with it.
+    pub(super) const fn signal(key: u8) -> Self {
+        Self::nothing().and(b'^').and(key + b'@').and(b'\r').and(b'\n')
     }
 
     pub(super) const fn and_bell(self) -> Self {

@@ -10,7 +10,7 @@ pub struct Modes {
     pub canonical: bool,
     /// ECHO: what is typed is shown.
     pub echo: bool,
-    /// ISIG: Ctrl-C is a signal.
+    /// ISIG: Ctrl-C, Ctrl-\ and Ctrl-Z are signals.
     pub signals: bool,
     /// ICRNL: CR is read as NL.
     pub return_is_newline: bool,

@@ -1,0 +1,146 @@
+//! New processes: `fork`, `vfork` and `clone` as far as it makes processes.
+//!
+//! A child of `vfork` borrows the parent's memory, all of it, and the parent waits: there is one owner at any time. The
+//! child gives it back when it executes a program or ends.
+
+use super::{Beginning, Pid, Process, prepare, table};
+use crate::arch::trap::TrapFrame;
+use crate::mm::{AddressSpace, USER_END, user};
+use crate::sched::{self, Task};
+use alloc::sync::Arc;
+use askr_abi::Errno;
+use askr_core::clone::CloneRequest;
+use core::sync::atomic::Ordering;
+
+/// What a child owes the parent that waits for it.
+pub(super) struct Debt {
+    parent: Arc<Task>,
+    /// Whether its memory is the parent's.
+    memory: bool,
+}
+
+/// The addresses that `clone` takes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CloneArguments {
+    /// Stack pointer of the child; 0 for that of the parent.
+    pub(crate) stack: u64,
+    /// Where the child's number goes in the parent.
+    pub(crate) parent_tid: u64,
+    /// Where it goes in the child.
+    pub(crate) child_tid: u64,
+    /// The child's thread-local storage.
+    pub(crate) tls: u64,
+}
+
+/// Makes a child of the running process that returns 0 from the same call. Returns its number; if the request says so, only
+/// when the child has executed a program or ended.
+///
+/// # Errors
+/// EAGAIN with too many processes, ENOMEM, EPERM for thread-local storage outside of programs' memory.
+pub(crate) fn clone(frame: &TrapFrame, request: CloneRequest, to: CloneArguments) -> Result<Pid, Errno> {
+    let task = sched::current();
+    let parent = task.process().ok_or(Errno::ESRCH)?;
+    if request.set_tls && to.tls >= USER_END {
+        return Err(Errno::EPERM);
+    }
+    let child = start(frame, &task, parent, request, to)?;
+    let pid = child.process().map_or(0, Process::pid);
+    if request.waits {
+        wait_for_debt(parent, &child);
+    }
+    Ok(pid)
+}
+
+fn start(
+    frame: &TrapFrame,
+    task: &Arc<Task>,
+    parent: &Process,
+    request: CloneRequest,
+    to: CloneArguments,
+) -> Result<Arc<Task>, Errno> {
+    let limits = parent.limits();
+    let pid = table::allocate_pid(limits.processes())?;
+    let mut space = if request.shares_memory {
+        parent.space.lock().take().ok_or(Errno::ESRCH)?
+    } else {
+        parent.with_space(|space| space.duplicate())?
+    };
+    if request.set_child_tid {
+        // A bad address is the program's own loss, as on Linux.
+        let _ = user::copy_out(&mut space, to.child_tid, &pid.to_le_bytes());
+    }
+    let beginning = Beginning {
+        pid,
+        origin: parent.origin,
+        name: parent.name(),
+        files: parent.files.lock().clone(),
+        cwd: parent.cwd(),
+        umask: parent.umask(),
+        limits,
+        vector: parent.save_vector(),
+        fs_base: if request.set_tls { to.tls } else { parent.fs_base() },
+        signals: parent.signals.lock().inherit(),
+        missing_calls: *parent.missing_calls.lock(),
+        end_signal: request.end_signal,
+    };
+    let mut child_frame = *frame;
+    child_frame.rax = 0;
+    if to.stack != 0 {
+        child_frame.rsp = to.stack;
+    }
+    let child = prepare(Process::new(beginning), &child_frame);
+    let child = match child {
+        Ok(child) => child,
+        Err(errno) if request.shares_memory => {
+            *parent.space.lock() = Some(space);
+            return Err(errno);
+        }
+        Err(errno) => return Err(errno),
+    };
+    if let Some(process) = child.process() {
+        if request.waits {
+            *process.debt.lock() = Some(Debt { parent: task.clone(), memory: request.shares_memory });
+        }
+        if request.clear_child_tid {
+            process.clear_tid.store(to.child_tid, Ordering::Relaxed);
+        }
+        process.set_space(space);
+    }
+    if request.set_parent_tid {
+        let number = pid.to_le_bytes();
+        let owner = if request.shares_memory { child.process() } else { Some(parent) };
+        let _ = owner.map(|owner| owner.with_space(|space| user::copy_out(space, to.parent_tid, &number)));
+    }
+    table::insert(&child, parent.pid);
+    sched::start(child.clone());
+    Ok(child)
+}
+
+/// Waits until the child has paid. Only SIGKILL ends that; all other signals wait.
+fn wait_for_debt(parent: &Process, child: &Arc<Task>) {
+    let owes = || child.process().is_some_and(|child| child.debt.lock().is_some());
+    while owes() && !parent.signals.lock().killed() {
+        sched::park();
+    }
+}
+
+impl Process {
+    /// Gives up memory that was used so far: back to the parent that it belongs to, or to nobody.
+    pub(super) fn give_up_space(&self, space: Option<AddressSpace>) {
+        let debt = self.debt.lock().take();
+        let Some(Debt { parent, memory }) = debt else { return drop(space) };
+        if let Some(lender) = parent.process().filter(|_| memory) {
+            let mut space = space;
+            let clear_tid = self.clear_tid.swap(0, Ordering::Relaxed);
+            if let Some(space) = space.as_mut().filter(|_| clear_tid != 0) {
+                // A bad address is the program's own loss.
+                let _ = user::copy_out(space, clear_tid, &[0; 4]);
+            }
+            let has_ended = lender.zombie.lock().is_some();
+            if !has_ended {
+                *lender.space.lock() = space;
+            }
+        }
+        sched::unpark(&parent);
+    }
+}
