@@ -197,14 +197,14 @@ fn objcopy() -> Result<Option<PathBuf>> {
     Ok(["rust-objcopy", "llvm-objcopy"].iter().map(|name| tools.join(name)).find(|path| path.is_file()))
 }
 
-/// Copies a program without its debug information; the complete file stays for debuggers. Without
+/// Copies a program without its symbols and debug information; the complete file stays for debuggers. Without
 /// objcopy the copy is complete too: larger, but the same program.
 fn strip(objcopy: &Option<PathBuf>, from: &Path, to: &Path) -> Result<()> {
     let Some(objcopy) = objcopy else {
         fs::copy(from, to)?;
         return Ok(());
     };
-    let status = Command::new(objcopy).arg("--strip-debug").arg(from).arg(to).status()?;
+    let status = Command::new(objcopy).arg("--strip-all").arg(from).arg(to).status()?;
     if !status.success() {
         return Err(format!("{} could not strip {}", objcopy.display(), from.display()).into());
     }

@@ -2,6 +2,7 @@
 # Installs what building and running Askr needs, if anything is missing:
 #   - the Rust toolchain that rust-toolchain.toml names, from rustup or from Debian's packages
 #   - QEMU, a linker, setpriv, and certificates for cargo's downloads
+#   - musl-gcc, for programs in C
 # It says what it does before it does it, and needs root only to install packages. With nothing missing it takes
 # a fraction of a second.
 #
@@ -118,6 +119,7 @@ missing_tools() {
     have cc || printf 'gcc '
     [ $fuzz = no ] || have c++ || printf 'g++ '
     [ -e /usr/include/stdlib.h ] || printf 'libc6-dev '
+    have musl-gcc || printf 'musl-tools '
     # cargo fetches over TLS; a minimal Debian has no certificates.
     if have apt-get && [ ! -e /etc/ssl/certs/ca-certificates.crt ]; then printf 'ca-certificates '; fi
 }

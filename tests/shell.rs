@@ -34,12 +34,16 @@ fn processes_are_listed_with_who_stands_behind_them() {
     let mut askr = GUEST.take();
     let ps = askr.run("ps");
     let rows: Vec<Vec<&str>> = ps.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(rows[0], ["PID", "PPID", "STATE", "ORIGIN", "NAME"]);
-    assert_eq!(rows[1], ["1", "0", "S", "(sleeping)", "console", "init"]);
+    assert_eq!(rows[0], ["PID", "PPID", "PGID", "STATE", "RSS", "ORIGIN", "NAME"]);
+    assert_eq!((&rows[1][..4], &rows[1][5..]), (&["1", "0", "1", "sleeping"][..], &["console", "init"][..]));
     // The shell may not have come to its wait yet.
-    assert!(["S", "R"].contains(&rows[2][2]), "{ps}");
-    assert_eq!((rows[2][1], &rows[2][4..]), ("1", &["console", "sh"][..]));
-    assert_eq!(rows[3][1..], [rows[2][0], "R", "(running)", "console", "ps"]);
+    assert!(["sleeping", "running"].contains(&rows[2][3]), "{ps}");
+    assert_eq!((rows[2][1], &rows[2][5..]), ("1", &["console", "sh"][..]));
+    assert_eq!(
+        (&rows[3][1..4], &rows[3][5..]),
+        (&[rows[2][0], rows[3][0], "running"][..], &["console", "ps"][..])
+    );
+    assert!(rows[1..].iter().all(|row| row[4].ends_with('K')), "{ps}");
     assert_eq!(rows.len(), 4, "nothing is left over: {ps}");
 }
 

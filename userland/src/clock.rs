@@ -3,6 +3,8 @@
 use core::fmt;
 use core::time::Duration;
 
+pub use crate::number::parse_u64;
+
 /// Digits after the decimal point that count: nanoseconds.
 const FRACTION_DIGITS: usize = 9;
 
@@ -31,18 +33,6 @@ pub fn parse_duration(text: &[u8]) -> Option<Duration> {
     Duration::new(seconds, nanoseconds).checked_mul(unit)
 }
 
-/// Reads a decimal number without a sign.
-#[must_use]
-pub fn parse_u64(text: &[u8]) -> Option<u64> {
-    if text.is_empty() {
-        return None;
-    }
-    text.iter().try_fold(0_u64, |sum, &byte| {
-        let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
-        sum.checked_mul(10)?.checked_add(digit)
-    })
-}
-
 /// A point in time, shown as `YYYY-MM-DD HH:MM` in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Date {
@@ -69,6 +59,50 @@ impl Date {
         let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
         let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
         (era * 400 + year_of_era + i64::from(month <= 2), month, day)
+    }
+}
+
+/// The parts of a point in time in UTC, in the Gregorian calendar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// The year.
+    pub year: i64,
+    /// 1 to 12.
+    pub month: i64,
+    /// 1 to 31.
+    pub day: i64,
+    /// Days since the 1st of January, from 0.
+    pub year_day: i64,
+    /// 0 is Sunday.
+    pub weekday: i64,
+    /// 0 to 23.
+    pub hour: i64,
+    /// 0 to 59.
+    pub minute: i64,
+    /// 0 to 59.
+    pub second: i64,
+}
+
+impl Date {
+    /// Takes it apart.
+    #[must_use]
+    pub fn parts(self) -> Parts {
+        let (year, month, day) = self.civil();
+        let (days, in_day) = (self.seconds.div_euclid(86_400), self.seconds.rem_euclid(86_400));
+        let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        let before = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
+        let month_start = usize::try_from(month - 1).ok().and_then(|at| before.get(at)).copied().unwrap_or(0);
+        Parts {
+            year,
+            month,
+            day,
+            year_day: month_start + i64::from(leap && month > 2) + day - 1,
+            // The 1st of January 1970 was a Thursday.
+            weekday: (days + 4).rem_euclid(7),
+            hour: in_day / 3_600,
+            minute: in_day / 60 % 60,
+            second: in_day % 60,
+        }
     }
 }
 

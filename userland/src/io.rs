@@ -1,4 +1,5 @@
-//! Reading and writing: standard output buffered by line, standard error at once, files that close themselves.
+//! Reading and writing: standard output buffered, by line where it is a terminal, standard error at once, files that
+//! close themselves.
 
 use crate::dirent::Entries;
 use crate::sys::single::Single;
@@ -90,21 +91,40 @@ impl<const N: usize> fmt::Write for Writer<N> {
 
 static STDOUT: Single<Writer<STDOUT_ROOM>> = Single::new(Writer::new(sys::STDOUT));
 
-/// Writes bytes to standard output; they leave at the next end of line, when the buffer is full, or at exit.
+/// Whether standard output is a terminal, once that was asked.
+static IS_TERMINAL: Single<Option<bool>> = Single::new(None);
+
+/// Whether standard output is a terminal. It is asked once: a program that changes the descriptor starts another.
+#[must_use]
+pub fn prints_to_terminal() -> bool {
+    IS_TERMINAL.with(|known| *known.get_or_insert_with(|| sys::is_terminal(sys::STDOUT)))
+}
+
+/// Writes bytes to standard output; they leave when the buffer is full or at exit, and to a terminal at the next end
+/// of line.
 pub fn print_bytes(bytes: &[u8]) {
     STDOUT.with(|out| {
         out.put(bytes);
-        if bytes.contains(&b'\n') {
+        if bytes.contains(&b'\n') && prints_to_terminal() {
             out.flush();
         }
     });
+}
+
+/// Writes a name to standard output: to a terminal without what it would obey, else as it is.
+pub fn print_name(name: &[u8]) {
+    if prints_to_terminal() {
+        print(format_args!("{}", crate::bytes::Bytes(name)));
+    } else {
+        print_bytes(name);
+    }
 }
 
 /// Formats to standard output. Call it through [`print!`](crate::print) and [`println!`](crate::println).
 pub fn print(arguments: fmt::Arguments<'_>) {
     STDOUT.with(|out| {
         let _ = fmt::Write::write_fmt(out, arguments);
-        if out.buffer[..out.used].contains(&b'\n') {
+        if out.buffer[..out.used].contains(&b'\n') && prints_to_terminal() {
             out.flush();
         }
     });

@@ -10,12 +10,24 @@ extern crate alloc as alloc_crate;
 
 pub mod answer;
 pub mod bytes;
+pub mod cli;
 pub mod clock;
+pub mod columns;
+pub mod date;
 pub mod dirent;
 pub mod edit;
+pub mod escape;
+pub mod hexdump;
+pub mod lines;
+pub mod names;
+pub mod number;
+pub mod order;
+#[cfg(feature = "patterns")]
+pub mod pattern;
 pub mod procfs;
 pub mod shell;
 pub mod signal;
+pub mod tail;
 
 #[cfg(target_os = "none")]
 pub mod agent;
@@ -26,6 +38,8 @@ pub mod env;
 #[cfg(target_os = "none")]
 pub mod fs;
 #[cfg(target_os = "none")]
+pub mod input;
+#[cfg(target_os = "none")]
 pub mod io;
 #[cfg(target_os = "none")]
 pub mod process;
@@ -34,6 +48,10 @@ pub mod start;
 #[cfg(target_os = "none")]
 #[allow(unsafe_code, reason = "the one place where programs meet the kernel")]
 pub mod sys;
+#[cfg(target_os = "none")]
+pub mod tool;
+#[cfg(target_os = "none")]
+pub mod tree;
 
 pub use askr_abi::Errno;
 #[cfg(target_os = "none")]

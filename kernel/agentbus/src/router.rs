@@ -8,6 +8,7 @@ use askr_wire::{BASE_PAYLOAD_MAX, Frame, FrameError, FrameType};
 use crate::NANOS_PER_MS;
 use crate::asks::{Ask, AskError, AskPoll, AskTable, Delivery};
 use crate::control::Control;
+use crate::event_log::EventLog;
 use crate::outbox::{Event, Outbox, Refusal, StoredEvent};
 use crate::reply_slots::{BASE_REPLIES_MAX, ReplySlots, State, Token, copy};
 use crate::reply_window::ReplyWindow;
@@ -61,7 +62,7 @@ pub struct Router<W> {
     pub(crate) window: ReplyWindow,
     pub(crate) asks: AskTable<W>,
     pub(crate) outbox: Outbox,
-    pub(crate) events: u64,
+    pub(crate) log: EventLog,
     /// Number of responses so far: their order.
     order: u64,
 }
@@ -80,7 +81,7 @@ impl<W> Router<W> {
             window: ReplyWindow::new(),
             asks: AskTable::new(),
             outbox: Outbox::new(),
-            events: 0,
+            log: EventLog::new(),
             order: 0,
         }
     }
@@ -179,15 +180,21 @@ impl<W> Router<W> {
         self.finish(token, |out| copy(result?)(out));
     }
 
-    /// Something happened to a process. It is sent if somebody is attached.
+    /// Something happened to a process. It is kept, and sent if somebody is attached.
     pub fn event(&mut self, now: Nanos, event: Event<'_>) {
         self.reroute(now);
-        let stored = StoredEvent::new(self.events, event);
-        self.events += 1;
+        let stored = StoredEvent::new(self.log.count(), event);
+        self.log.push(now, event);
         self.stats.count(Counter::Events);
         if self.route != Route::Nobody && self.outbox.events.push_over(stored).is_some() {
             self.stats.count(Counter::EventsLost);
         }
+    }
+
+    /// The latest events.
+    #[must_use]
+    pub const fn events(&self) -> &EventLog {
+        &self.log
     }
 
     /// The transmitter stood still too long and gave up the frame it had. If that was an ask, a base peer would

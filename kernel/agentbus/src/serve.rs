@@ -51,7 +51,7 @@ impl<W> Router<W> {
 
     fn hello(&mut self, now: Nanos, frame: &Frame<'_>) -> Result<(), Status> {
         let hello = HelloRequest::decode(frame.payload).map_err(malformed)?;
-        match self.link.hello(now, &hello, self.events) {
+        match self.link.hello(now, &hello, self.log.count()) {
             Ok(Greeting::Repeated) => self.stats.count(Counter::HellosRepeated),
             Ok(Greeting::Opened) => {
                 self.stats.count(Counter::Sessions);
@@ -129,7 +129,7 @@ impl<W> Router<W> {
                 let reply = PingReply {
                     previous_counter,
                     pending_asks: u16::try_from(self.asks.pending()).unwrap_or(u16::MAX),
-                    event_cursor: self.events,
+                    event_cursor: self.log.count(),
                     uptime_ns: now,
                 };
                 self.urgent(Urgent::Ping { seq: frame.seq, reply });

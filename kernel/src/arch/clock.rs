@@ -37,6 +37,11 @@ pub(crate) fn now() -> Nanos {
     ((u128::from(ticks) * u128::from(SCALE.load(Ordering::Relaxed))) >> SCALE_BITS) as Nanos
 }
 
+/// Time since [`init`], 0 before it.
+pub(crate) fn uptime() -> Nanos {
+    if BASE.load(Ordering::Relaxed) == 0 { 0 } else { now() }
+}
+
 /// Time since 1970 in nanoseconds, from the CMOS clock at boot and the monotonic clock since.
 pub(crate) fn wall() -> Nanos {
     WALL_AT_BOOT.load(Ordering::Relaxed) * SECOND + now()

@@ -10,13 +10,13 @@ pub(crate) use ask::{Answer, Question, ask};
 use crate::arch::clock::{self, Nanos, SECOND};
 use crate::process::{self, ExitStatus, Pid, Process};
 use crate::sched::{self, Task};
-use crate::{kprintln, random, version};
+use crate::{kprintln, random, trace, version};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use askr_abi::Errno;
-use askr_agentbus::{Config, Counter, Effect, Event, Router};
+use askr_agentbus::{Config, Counter, Effect, Event, Logged, Router};
 use askr_wire::{Deframer, FRAME_MAX, Frame};
 use port::Watch;
 use spin::{Mutex, Once};
@@ -91,6 +91,28 @@ pub(crate) fn report() -> String {
             format!("attached {attached}\nstalled {}\nticks {}\n", port::is_stalled(), sched::ticks());
         for &counter in Counter::ALL {
             text += &format!("{} {}\n", counter.name(), router.stats().get(counter));
+        }
+        text
+    })
+}
+
+/// `/proc/events`: the latest events, one to a line, and before them how many older ones are not kept any more.
+pub(crate) fn events() -> String {
+    with_router(|router| {
+        let log = router.events();
+        let mut text = String::new();
+        if let Some(lost) = log.iter().next().map(Logged::number).filter(|&lost| lost > 0) {
+            text += &format!("lost {lost}\n");
+        }
+        for logged in log.iter() {
+            let (what, pid, detail, name) = match logged.event() {
+                Event::Spawn { pid, parent, name } => ("spawn", pid, format!("parent={parent}"), name),
+                Event::Exit { pid, code, name } => ("exit", pid, format!("status={code}"), name),
+                Event::Fault { pid, vector, name } => ("fault", pid, format!("vector={vector}"), name),
+            };
+            let time = trace::Stamp(logged.time());
+            let (number, name) = (logged.number(), name.escape_ascii());
+            text += &format!("{number} {time} {what} pid={pid} {detail} name={name}\n");
         }
         text
     })

@@ -1,9 +1,9 @@
-//! `/proc`: version, uptime, meminfo, mounts, bus, and a directory for each process.
+//! `/proc`: version, uptime, meminfo, mounts, bus, events, kernel messages, and a directory for each process.
 
 use super::DEV_PROC;
 use crate::arch::clock::{self, SECOND};
 use crate::process::{self, Facts, Pid};
-use crate::{bus, console, mm, policy, sched, version};
+use crate::{bus, console, mm, policy, sched, trace, version};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -24,6 +24,8 @@ type Make = fn() -> Result<Vec<u8>, Errno>;
 const FIXED: &[(&str, Make)] = &[
     ("bus", || Ok(bus::report().into_bytes())),
     ("console", || Ok(console::report().into_bytes())),
+    ("events", || Ok(bus::events().into_bytes())),
+    ("kmsg", trace::messages),
     ("meminfo", meminfo),
     ("mounts", mounts),
     ("uptime", uptime),

@@ -1,59 +1,86 @@
-//! `kill [-SIGNAL | -s SIGNAL] PID...`: sends a signal (TERM if none is named) to processes, or with a negative
-//! number after `--` to a process group; `kill -l` lists the signals.
+//! `kill [-SIGNAL | -s SIGNAL] PID...`: sends a signal (TERM if none is named) to processes, or with a negative number
+//! to process groups; `kill -l` lists the signals.
 #![no_std]
 #![no_main]
 #![deny(unsafe_code)]
 
 use askr_abi::types::SIGTERM;
 use askr_userland::bytes::Bytes;
+use askr_userland::cli::{Syntax, flag, option};
+use askr_userland::number::parse_u64;
 use askr_userland::sys::{self, Pid};
-use askr_userland::{Args, clock, eprintln, println, signal};
+use askr_userland::tool::{Outcome, misuse};
+use askr_userland::{Args, print, println, signal};
 
 askr_userland::main!(main);
 
+const SYNTAX: Syntax = Syntax {
+    name: "kill",
+    operands: "PID...",
+    about: "Sends a signal, TERM if none is named, to processes; -PID after the signal is a process group.",
+    flags: &[
+        option(b's', "signal", "SIGNAL", "this signal; -9 and -KILL work too"),
+        flag(b'l', "list", "list the signals, or name the one of a number or status"),
+    ],
+};
+
 fn main(args: Args) -> i32 {
+    // Numbers with a dash are signals at the front and groups behind it, so this is not read like other command lines.
     let (name, targets): (&[u8], &[&[u8]]) = match args.rest() {
-        [b"-l"] => {
-            for (number, name) in signal::all() {
-                println!("{number:>2} {name}");
-            }
+        [b"--help", ..] => {
+            print!("{SYNTAX}");
             return 0;
         }
-        [b"--", targets @ ..] => (b"TERM", targets),
-        [b"-s", name, b"--", targets @ ..] | [b"-s", name, targets @ ..] => (name, targets),
-        [option, b"--", targets @ ..] | [option, targets @ ..] if option.starts_with(b"-") => {
+        [b"-l" | b"--list", asked @ ..] => return list(asked),
+        [b"-s" | b"--signal", name, targets @ ..] => (name, targets),
+        [option, targets @ ..] if option.len() > 1 && option.starts_with(b"-") && *option != b"--" => {
             (&option[1..], targets)
         }
         targets => (b"TERM", targets),
     };
-    if targets.is_empty() {
-        eprintln!("usage: kill [-SIGNAL | -s SIGNAL] PID...\n       kill -l");
-        return 2;
-    }
+    let targets = targets.strip_prefix(&[&b"--"[..]]).unwrap_or(targets);
     let number = if name == b"TERM" { Some(SIGTERM) } else { signal::parse(name) };
     let Some(number) = number else {
-        eprintln!("kill: {}: invalid signal; `kill -l` lists them", Bytes(name));
-        return 1;
+        misuse(&SYNTAX, 1, format_args!("{}: invalid signal; `kill -l` lists them", Bytes(name)))
     };
-    // Not short-circuiting: one bad target does not spare the others.
-    targets.iter().fold(0, |status, target| if send(target, number) { status } else { 1 })
+    if targets.is_empty() {
+        misuse(&SYNTAX, 1, format_args!("a process number is missing"));
+    }
+    let outcome = Outcome::new();
+    for target in targets {
+        send(target, number, &outcome);
+    }
+    outcome.status()
 }
 
-fn send(target: &[u8], number: u32) -> bool {
-    let Some(pid) = parse_pid(target) else {
-        eprintln!("kill: {}: not a process number", Bytes(target));
-        return false;
-    };
-    match sys::kill(pid, number) {
-        Ok(()) => true,
-        Err(errno) => {
-            eprintln!("kill: ({pid}): {errno}");
-            false
+/// All signals, or the names of those asked for by a number, or by the exit status that they cause.
+fn list(asked: &[&[u8]]) -> i32 {
+    if asked.is_empty() {
+        signal::all().for_each(|(number, name)| println!("{number:>2} {name}"));
+    }
+    let outcome = Outcome::new();
+    for text in asked {
+        let number = parse_u64(text).map(|number| if number > 128 { number - 128 } else { number });
+        let number = number.or_else(|| signal::parse(text).map(u64::from));
+        match signal::all().find(|signal| Some(u64::from(signal.0)) == number) {
+            Some((number, name)) if parse_u64(text).is_none() => println!("{number} {name}"),
+            Some((_, name)) => println!("{name}"),
+            None => outcome.complain(format_args!("{}: invalid signal", Bytes(text))),
         }
+    }
+    outcome.status()
+}
+
+fn send(target: &[u8], number: u32, outcome: &Outcome) {
+    let Some(pid) = parse_pid(target) else {
+        return outcome.complain(format_args!("{}: not a process number", Bytes(target)));
+    };
+    if let Err(errno) = sys::kill(pid, number) {
+        outcome.complain(format_args!("({pid}): {errno}"));
     }
 }
 
 fn parse_pid(text: &[u8]) -> Option<Pid> {
     let (sign, digits) = text.strip_prefix(b"-").map_or((1, text), |digits| (-1, digits));
-    Some(sign * Pid::try_from(clock::parse_u64(digits)?).ok()?)
+    Some(sign * Pid::try_from(parse_u64(digits)?).ok()?)
 }
