@@ -121,6 +121,8 @@ pub const UMASK: u64 = 95;
 pub const GETTIMEOFDAY: u64 = 96;
 /// `getrlimit(resource, limit)`
 pub const GETRLIMIT: u64 = 97;
+/// `sysinfo(info)`
+pub const SYSINFO: u64 = 99;
 /// `getuid()`
 pub const GETUID: u64 = 102;
 /// `getgid()`
@@ -137,6 +139,8 @@ pub const GETPPID: u64 = 110;
 pub const GETPGRP: u64 = 111;
 /// `setsid()`
 pub const SETSID: u64 = 112;
+/// `getgroups(size, list)`
+pub const GETGROUPS: u64 = 115;
 /// `getpgid(pid)`
 pub const GETPGID: u64 = 121;
 /// `getsid(pid)`
@@ -153,6 +157,8 @@ pub const SIGALTSTACK: u64 = 131;
 pub const STATFS: u64 = 137;
 /// `fstatfs(fd, buf)`
 pub const FSTATFS: u64 = 138;
+/// `prctl(option, argument)`
+pub const PRCTL: u64 = 157;
 /// `arch_prctl(code, addr)`
 pub const ARCH_PRCTL: u64 = 158;
 /// `setrlimit(resource, limit)`
@@ -167,6 +173,8 @@ pub const GETTID: u64 = 186;
 pub const TKILL: u64 = 200;
 /// `time(seconds)`
 pub const TIME: u64 = 201;
+/// `sched_getaffinity(pid, size, mask)`
+pub const SCHED_GETAFFINITY: u64 = 204;
 /// `getdents64(fd, buf, count)`
 pub const GETDENTS64: u64 = 217;
 /// `set_tid_address(tidptr)`
@@ -205,6 +213,8 @@ pub const FCHMODAT: u64 = 268;
 pub const FACCESSAT: u64 = 269;
 /// `ppoll(fds, nfds, timeout, sigmask, sigsetsize)`
 pub const PPOLL: u64 = 271;
+/// `set_robust_list(head, size)`
+pub const SET_ROBUST_LIST: u64 = 273;
 /// `utimensat(dirfd, path, times, flags)`
 pub const UTIMENSAT: u64 = 280;
 /// `dup3(oldfd, newfd, flags)`

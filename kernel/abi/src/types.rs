@@ -311,3 +311,10 @@ pub const RLIMIT_NPROC: usize = 6;
 pub const RLIMIT_NOFILE: usize = 7;
 /// `getrlimit`: bytes of address space.
 pub const RLIMIT_AS: usize = 9;
+
+/// `prctl`: the name of the program.
+pub const PR_GET_NAME: u64 = 16;
+/// Length of that name with its NUL (`TASK_COMM_LEN` in Linux).
+pub const TASK_NAME: usize = 16;
+/// Length of `struct sysinfo`.
+pub const SYSINFO_SIZE: usize = 112;
