@@ -3,6 +3,8 @@
 //!
 //! - `ASKR_KERNEL`: the kernel's ELF file, with symbols
 //! - `ASKR_INITRD`: the tar file with `/bin/*` and `/etc/*`
+//! - with the feature `disk-image`, `ASKR_IMAGE_BUILDER`: the program that packs both into a disk image (`image/`), and
+//!   `ASKR_IMAGE_KERNEL`: the kernel without its debug information
 //! - `ASKR_STATE_DIR`: the folder for sockets and other things of a run (`<target dir>/askr`)
 //!
 //! Cargo reruns this script only when something under `kernel/` or `userland/` changes, so an unchanged
@@ -70,6 +72,16 @@ fn build() -> Result<()> {
     let initrd = out.join("initrd.tar");
     pack_initrd(&workspace, &built, &out, &initrd)?;
 
+    if std::env::var_os("CARGO_FEATURE_DISK_IMAGE").is_some() {
+        println!("cargo::rerun-if-changed=image");
+        let bare = out.join("askr-kernel-bare");
+        strip(&objcopy()?, &kernel, &bare)?;
+        let builder = out.join("askr-image");
+        fs::copy(build_image_builder(&workspace, &target_dir.join("image"))?, &builder)?;
+        println!("cargo::rustc-env=ASKR_IMAGE_KERNEL={}", utf8(&bare)?);
+        println!("cargo::rustc-env=ASKR_IMAGE_BUILDER={}", utf8(&builder)?);
+    }
+
     println!("cargo::rustc-env=ASKR_KERNEL={}", utf8(&kernel)?);
     println!("cargo::rustc-env=ASKR_INITRD={}", utf8(&initrd)?);
     println!("cargo::rustc-env=ASKR_STATE_DIR={}", utf8(&target_dir.join("askr"))?);
@@ -89,19 +101,10 @@ fn target_dir(out: &Path) -> Result<PathBuf> {
 /// The folder is shared by all profiles of the outer build: `core` and `alloc` are compiled once. It is a
 /// target folder of its own, with a lock of its own, so the nested cargo never waits for the outer one.
 fn build_guest(workspace: &Path, guest_dir: &Path) -> Result<PathBuf> {
-    announce(guest_dir.exists());
-    let mut cargo = Command::new(env("CARGO")?);
-    cargo
-        .current_dir(workspace)
-        .args(["build", "--release", "--target", GUEST_TARGET, "-p", "askr-kernel", "-p", "askr-userland"])
-        .arg("--target-dir")
-        .arg(guest_dir);
-    for (name, _) in std::env::vars_os() {
-        let text = name.to_string_lossy();
-        if OUTER_ONLY.contains(&&*text) || OUTER_ONLY_PREFIXES.iter().any(|prefix| text.starts_with(prefix)) {
-            cargo.env_remove(&name);
-        }
-    }
+    let hint = if guest_dir.exists() { "" } else { " (about a minute the first time)" };
+    announce(&format!("building kernel and user programs for {GUEST_TARGET}{hint}"));
+    let mut cargo = nested_cargo(workspace, guest_dir)?;
+    cargo.args(["--target", GUEST_TARGET, "-p", "askr-kernel", "-p", "askr-userland"]);
     // This also overrides `build.rustflags` of the user's own cargo configuration.
     cargo.env("CARGO_ENCODED_RUSTFLAGS", GUEST_RUSTFLAGS);
     if !has_guest_std()? {
@@ -116,6 +119,44 @@ fn build_guest(workspace: &Path, guest_dir: &Path) -> Result<PathBuf> {
         return Err("the kernel or the user programs did not build; the errors are above".into());
     }
     Ok(guest_dir.join(GUEST_TARGET).join("release"))
+}
+
+/// Builds the program that makes disk images, in a target folder of its own, and returns its path.
+///
+/// The boot loader's build script compiles the stages for BIOS and UEFI with more nested cargos, for targets without a
+/// ready-made `core`: that takes rust-src, unstable options (RUSTC_BOOTSTRAP), and LLVM's tools in the toolchain.
+fn build_image_builder(workspace: &Path, image_dir: &Path) -> Result<PathBuf> {
+    let rustlib = rustc_print(&["sysroot"])?.join("lib/rustlib");
+    let has_tools = |folder: PathBuf| {
+        ["llvm-objcopy", "llvm-objdump"].iter().all(|tool| folder.join("bin").join(tool).is_file())
+    };
+    if !sorted_entries(&rustlib)?.into_iter().any(has_tools) {
+        return Err(
+            "the disk image's boot loader needs LLVM's tools; ./qemu/setup.sh --image installs them".into()
+        );
+    }
+    let hint = if image_dir.exists() { "" } else { " (about five minutes on two cores the first time)" };
+    announce(&format!("building the boot loader of the disk image{hint}"));
+    let mut cargo = nested_cargo(workspace, image_dir)?;
+    cargo.args(["--locked", "--manifest-path", "image/Cargo.toml"]).env("RUSTC_BOOTSTRAP", "1");
+    let status = cargo.status().map_err(|error| format!("can't start cargo for the boot loader: {error}"))?;
+    if !status.success() {
+        return Err("the boot loader of the disk image did not build; the errors are above".into());
+    }
+    Ok(image_dir.join("release/askr-image"))
+}
+
+/// `cargo build --release` with a target folder of its own, without the settings that are the outer build's.
+fn nested_cargo(workspace: &Path, target_dir: &Path) -> Result<Command> {
+    let mut cargo = Command::new(env("CARGO")?);
+    cargo.current_dir(workspace).args(["build", "--release", "--target-dir"]).arg(target_dir);
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if OUTER_ONLY.contains(&&*text) || OUTER_ONLY_PREFIXES.iter().any(|prefix| text.starts_with(prefix)) {
+            cargo.env_remove(&name);
+        }
+    }
+    Ok(cargo)
 }
 
 /// Whether the toolchain brings `core` for the guest's target (rustup's does).
@@ -212,13 +253,12 @@ fn strip(objcopy: &Option<PathBuf>, from: &Path, to: &Path) -> Result<()> {
 }
 
 /// Says on the terminal what takes so long: cargo hides the output of build scripts that succeed.
-fn announce(built_before: bool) {
+fn announce(what: &str) {
     let Ok(mut terminal) = fs::OpenOptions::new().write(true).open("/dev/tty") else {
         return;
     };
-    let hint = if built_before { "" } else { " (about a minute the first time)" };
     // The first part clears cargo's progress line. Nobody needs this message to go on, so its errors don't count.
-    let _ = writeln!(terminal, "\r\x1b[Kaskr: building kernel and user programs for {GUEST_TARGET}{hint}");
+    let _ = writeln!(terminal, "\r\x1b[Kaskr: {what}");
 }
 
 fn env(name: &str) -> Result<OsString> {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-use askr::{Accel, ExtraFile, Machine, Model, NEW_DISK_SIZE};
+use askr::{Accel, Door, ExtraFile, Machine, Model, NEW_DISK_SIZE};
 use clap::builder::{OsStringValueParser, PossibleValue, StyledStr, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
@@ -31,6 +31,8 @@ Examples:
   cargo run -- --disk data.img --throwaway         a disk image that is not changed
   cargo run -- --format-disk                       begin with an empty /disk
   cargo run -- --gdb                               wait for a debugger
+  cargo run --features disk-image -- --boot uefi   boot from a disk image; the feature builds a boot loader first
+  cargo run --features disk-image -- image out.img write that image, for a real machine
 
 In the terminal: Ctrl-A x quits, Ctrl-A h helps, Ctrl-A Ctrl-A sends Ctrl-A.
 
@@ -62,6 +64,9 @@ pub(crate) struct Options {
     pub(crate) throwaway: bool,
     pub(crate) format_disk: bool,
     pub(crate) gdb: bool,
+    pub(crate) door: Door,
+    /// Write a disk image here, and boot nothing.
+    pub(crate) image: Option<PathBuf>,
 }
 
 impl Options {
@@ -76,8 +81,11 @@ impl Options {
             Some(path) => AgentSocket::At(path.clone()),
             None => AgentSocket::Default,
         };
+        let to_image = matches.subcommand_matches("image");
         Self {
-            with: matches.get_many("with").unwrap_or_default().cloned().collect(),
+            image: to_image.and_then(|image| image.get_one("OUT").cloned()),
+            door: matches.get_one("boot").copied().unwrap_or_default(),
+            with: to_image.unwrap_or(matches).get_many("with").unwrap_or_default().cloned().collect(),
             memory_mib: matches.get_one("memory").copied(),
             model: matches.get_one("machine").copied().unwrap_or_default(),
             accel: matches.get_one("accel").copied().unwrap_or_default(),
@@ -93,7 +101,7 @@ impl Options {
 
     /// The machine that these options describe, without its disk.
     pub(crate) fn machine(&self) -> Machine {
-        let mut machine = Machine::new().model(self.model).accel(self.accel);
+        let mut machine = Machine::new().model(self.model).accel(self.accel).door(self.door);
         if let Some(mib) = self.memory_mib {
             machine = machine.memory_mib(mib);
         }
@@ -116,6 +124,9 @@ fn command() -> Command {
         .about("Boots Askr in QEMU, with COM1 on this terminal")
         .version(env!("CARGO_PKG_VERSION"))
         .after_help(EXAMPLES)
+        .args_conflicts_with_subcommands(true)
+        .disable_help_subcommand(true)
+        .subcommand(image_command())
         .args([
             option(
                 "run",
@@ -124,16 +135,17 @@ fn command() -> Command {
                  the line is empty, the kernel's messages go to stderr",
             )
             .value_parser(OsStringValueParser::new().try_map(run_line)),
-            option(
-                "with",
-                "FILE[:/guest/path]",
-                "Puts a file into the guest [default path: /bin/NAME]; may be repeated",
-            )
-            .action(ArgAction::Append)
-            .value_parser(|text: &str| ExtraFile::parse(text)),
+            with_option(),
             option("memory", "SIZE", "Memory of the guest, such as 64M or 1G [default: 128M]")
                 .value_parser(memory),
             option("machine", "KIND", "Kind of PC [default: q35]").value_parser(models()),
+            option(
+                "boot",
+                "HOW",
+                "How the kernel gets into the machine; bios and uefi take a disk image and need the feature \
+                 disk-image [default: direct]",
+            )
+            .value_parser(doors()),
             option(
                 "accel",
                 "HOW",
@@ -172,6 +184,25 @@ fn command() -> Command {
         ])
 }
 
+fn image_command() -> Command {
+    Command::new("image")
+        .about("Writes a disk image that PCs boot by BIOS and by UEFI; needs the feature disk-image")
+        .args([
+            Arg::new("OUT").help("The file to write").required(true).value_parser(ValueParser::path_buf()),
+            with_option(),
+        ])
+}
+
+fn with_option() -> Arg {
+    option(
+        "with",
+        "FILE[:/guest/path]",
+        "Puts a file into the guest [default path: /bin/NAME]; may be repeated",
+    )
+    .action(ArgAction::Append)
+    .value_parser(|text: &str| ExtraFile::parse(text))
+}
+
 /// Checks the line for `--run`.
 fn run_line(line: OsString) -> Result<Vec<u8>, String> {
     if line.len() > RUN_MAX {
@@ -192,6 +223,10 @@ fn flag(name: &'static str, help: &'static str) -> Arg {
 
 fn models() -> impl TypedValueParser<Value = Model> {
     choice(&[("q35", Model::Q35), ("pc", Model::Pc), ("microvm", Model::Microvm)])
+}
+
+fn doors() -> impl TypedValueParser<Value = Door> {
+    choice(&[("direct", Door::Direct), ("bios", Door::Bios), ("uefi", Door::Uefi)])
 }
 
 fn accels() -> impl TypedValueParser<Value = Accel> {

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod after;
 mod agent;
 mod args;
 mod image;
@@ -16,8 +17,9 @@ use std::sync::mpsc::{self, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use after::After;
 use args::Options;
-use askr::{Exit, Vm};
+use askr::{Door, Exit, Vm};
 use pump::Event;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -53,12 +55,20 @@ fn run(options: &Options) -> Result<ExitCode> {
             eprintln!("askr: warning: {warning}");
         }
     }
+    if let Some(out) = &options.image {
+        askr::write_boot_image(&options.with, out)?;
+        eprintln!("askr: wrote {}, which boots by BIOS and by UEFI", out.display());
+        return Ok(ExitCode::SUCCESS);
+    }
     let (sender, events) = mpsc::channel();
     watch_signals(sender.clone())?;
     let on_terminal = !options.headless && options.run.is_none() && io::stdin().is_terminal();
     let mut machine = options.machine().disk(image::open(options)?);
     if on_terminal && let Some(word) = terminal::size_word() {
         machine = machine.word(word);
+    }
+    if !on_terminal && options.door != Door::Direct {
+        machine = machine.mark_start();
     }
     let mut vm = machine.spawn()?;
     let hub = agent::start(&vm, &options.agent, options.run.is_none())?;
@@ -90,12 +100,13 @@ fn connect_console(
     on_terminal: bool,
     events: &Sender<Event>,
 ) -> Result<Option<terminal::RawMode>> {
+    let mark = vm.start_mark().map(str::to_owned);
     if let Some(output) = vm.take_output() {
-        pump::line_output(output, events.clone());
+        pump::line_output(After::new(output, mark), events.clone());
         return Ok(None);
     }
     let com1 = vm.take_com1().ok_or("COM1 is taken")?;
-    let first_byte = pump::output(com1.try_clone()?, events.clone());
+    let first_byte = pump::output(After::new(com1.try_clone()?, mark), events.clone());
     if on_terminal {
         let raw = terminal::RawMode::enter()?;
         pump::keyboard(com1, events.clone())?;

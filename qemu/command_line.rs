@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
+use crate::boot_image::Firmware;
+use crate::machine::BOOT_IMAGE;
 use crate::{Disk, Machine, Model};
 
 /// Name of COM2's socket in the run folder.
@@ -18,19 +20,28 @@ const UART_BAUD_BASE: u32 = 10_000_000;
 /// What QEMU may not do once it runs (seccomp): the guest is code under test.
 const SANDBOX: &str = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny";
 
+/// What the machine starts with.
+pub(crate) enum Start<'a> {
+    /// The kernel, its initrd and its command line.
+    Direct { initrd: &'a Path, words: &'a str },
+    /// The disk image in the run folder; by UEFI if there is firmware for it.
+    Image { firmware: Option<Firmware> },
+}
+
 /// QEMU's arguments. COM1 is file descriptor 0, the monitor is 1; names of sockets are relative to the run
 /// folder, QEMU's working folder, so that the length of the checkout's path doesn't matter.
-pub(crate) fn arguments(machine: &Machine, kvm: bool, initrd: &Path, kernel_words: &str) -> Vec<OsString> {
+pub(crate) fn arguments(machine: &Machine, kvm: bool, start: &Start<'_>) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = Vec::new();
     let mut add = |words: &str| arguments.extend(words.split_ascii_whitespace().map(OsString::from));
     add("-nodefaults -no-user-config -nic none -display none -no-reboot -sandbox");
     add(SANDBOX);
     add("-machine");
-    add(match machine.model {
-        Model::Q35 => "q35",
-        Model::Pc => "pc",
+    add(match (machine.model, machine.com1) {
+        (Model::Q35, _) => "q35",
+        (Model::Pc, _) => "pc",
         // Without ACPI the command line tells the kernel where the disk is, and the disk has a line at the 8259.
-        Model::Microvm => "microvm,acpi=off,pic=on,pit=on,rtc=on,isa-serial=on",
+        (Model::Microvm, true) => "microvm,acpi=off,pic=on,pit=on,rtc=on,isa-serial=on",
+        (Model::Microvm, false) => "microvm,acpi=off,pic=on,pit=on,rtc=on,isa-serial=off",
     });
     // QEMU's own fallback would print a warning for every start without KVM.
     add(if kvm { "-accel kvm" } else { "-accel tcg" });
@@ -38,15 +49,17 @@ pub(crate) fn arguments(machine: &Machine, kvm: bool, initrd: &Path, kernel_word
     add(&format!("-global isa-serial.baudbase={UART_BAUD_BASE}"));
     add(if machine.runs_line() {
         // A pipe. QEMU opens files only by name.
-        "-chardev file,id=com1,path=/proc/self/fd/0 -serial chardev:com1"
+        "-chardev file,id=com1,path=/proc/self/fd/0"
     } else {
-        "-chardev socket,id=com1,fd=0 -serial chardev:com1"
+        "-chardev socket,id=com1,fd=0"
     });
+    if machine.com1 {
+        add("-serial chardev:com1");
+    }
     add(&format!("-chardev socket,id=com2,path={COM2_SOCKET},server=on,wait=off"));
-    add(match machine.model {
-        Model::Q35 | Model::Pc => "-serial chardev:com2",
-        Model::Microvm => "-device isa-serial,index=1,chardev=com2",
-    });
+    if machine.com2 {
+        add("-device isa-serial,index=1,chardev=com2");
+    }
     add("-chardev socket,id=monitor,fd=1 -mon chardev=monitor,mode=control");
     add("-device isa-debug-exit,iobase=0xf4,iosize=0x04");
     if machine.runs_line() {
@@ -63,10 +76,36 @@ pub(crate) fn arguments(machine: &Machine, kvm: bool, initrd: &Path, kernel_word
         });
         arguments.extend([OsString::from("-drive"), drive(disk)]);
     }
-    arguments.extend([OsString::from("-kernel"), machine.kernel.clone().into()]);
-    arguments.extend([OsString::from("-initrd"), initrd.into()]);
-    arguments.extend(["-append", kernel_words].map(OsString::from));
+    arguments.extend(start_arguments(machine, start));
     arguments
+}
+
+/// What the machine starts with.
+fn start_arguments(machine: &Machine, start: &Start<'_>) -> Vec<OsString> {
+    match start {
+        Start::Direct { initrd, words } => vec![
+            "-kernel".into(),
+            machine.kernel.clone().into(),
+            "-initrd".into(),
+            OsString::from(initrd),
+            "-append".into(),
+            OsString::from(words),
+        ],
+        Start::Image { firmware } => {
+            let mut words = format!(
+                "-device VGA -drive if=none,id=boot,format=raw,file={BOOT_IMAGE} \
+                 -device ide-hd,drive=boot,bootindex=0"
+            );
+            if let Some(Firmware { code, variables }) = firmware {
+                // What it writes among its variables is gone afterwards.
+                words.push_str(&format!(
+                    " -drive if=pflash,format=raw,readonly=on,file={code} \
+                     -drive if=pflash,format=raw,snapshot=on,file={variables}"
+                ));
+            }
+            words.split_ascii_whitespace().map(OsString::from).collect()
+        }
+    }
 }
 
 /// The value of `-drive`. The path is absolute, so QEMU takes no part of it for a protocol; a comma in it is

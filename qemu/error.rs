@@ -80,6 +80,26 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// This program was built without what makes disk images to boot from.
+    #[error(
+        "this was built without the boot loader of the disk image; use: cargo run --features disk-image -- …"
+    )]
+    NoImageBuilder,
+    /// A disk image to boot from could not be made.
+    #[error("can't make the disk image: {reason}")]
+    BootImage {
+        /// Why.
+        reason: String,
+    },
+    /// There is no UEFI firmware for QEMU.
+    #[error("UEFI firmware for QEMU (OVMF) is not installed; ./qemu/setup.sh --image installs it")]
+    NoFirmware,
+    /// The machine can't boot this way.
+    #[error("a {model} machine does not boot from a disk; take q35 or pc")]
+    NoDiskBoot {
+        /// The kind of machine.
+        model: &'static str,
+    },
     /// A disk image can't be used.
     #[error("{}: {reason}", path.display())]
     Disk {

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod boot_image;
 mod command_line;
 mod console;
 mod disk;
@@ -15,15 +16,18 @@ mod initrd;
 mod machine;
 mod qmp;
 mod run_folder;
+mod screenshot;
 mod spawner;
 mod vm;
 
+pub use boot_image::{Door, write_boot_image};
 pub use console::Console;
 pub use disk::{Disk, NEW_DISK_SIZE};
 pub use error::{Error, Result};
 pub use guest::Guest;
 pub use initrd::ExtraFile;
 pub use machine::{Accel, Machine, Model};
+pub use screenshot::Screenshot;
 pub use vm::{Exit, Vm};
 
 use std::path::Path;

@@ -4,10 +4,12 @@ use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
 
+use crate::boot_image::{self, Firmware};
+use crate::command_line::Start;
 use crate::initrd::{self, Entry, ExtraFile};
 use crate::run_folder::RunFolder;
 use crate::vm::{self, Vm};
-use crate::{Disk, Error, Guest, Result, command_line, state_dir};
+use crate::{Disk, Door, Error, Guest, Result, command_line, state_dir};
 
 /// Memory if nothing else is said, in MiB.
 const DEFAULT_MEMORY_MIB: u32 = 128;
@@ -15,6 +17,10 @@ const DEFAULT_MEMORY_MIB: u32 = 128;
 const RUN_FILE: &str = "etc/run";
 /// Randomness for the guest, in bytes.
 const SEED_BYTES: usize = 16;
+/// The word that makes the kernel send its value on COM1 before anything else.
+const START_WORD: &str = " start=";
+/// Name of the disk image to boot from, in the run folder.
+pub(crate) const BOOT_IMAGE: &str = "boot.img";
 
 /// The kind of PC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,6 +80,10 @@ pub struct Machine {
     run: Option<Vec<u8>>,
     words: Vec<String>,
     pub(crate) disk: Option<Disk>,
+    pub(crate) door: Door,
+    marks_start: bool,
+    pub(crate) com1: bool,
+    pub(crate) com2: bool,
     pub(crate) gdb: bool,
     pub(crate) memory_mib: u32,
     pub(crate) model: Model,
@@ -99,6 +109,10 @@ impl Machine {
             run: None,
             words: Vec::new(),
             disk: None,
+            door: Door::default(),
+            marks_start: false,
+            com1: true,
+            com2: true,
             gdb: false,
             memory_mib: DEFAULT_MEMORY_MIB,
             model: Model::default(),
@@ -149,6 +163,35 @@ impl Machine {
     #[must_use]
     pub fn disk(mut self, disk: Disk) -> Self {
         self.disk = Some(disk);
+        self
+    }
+
+    /// How the kernel gets into the machine; through a disk image there is a screen and a keyboard too.
+    #[must_use]
+    pub fn door(mut self, door: Door) -> Self {
+        self.door = door;
+        self
+    }
+
+    /// Lets the kernel tell on COM1 where what comes from it begins, see [`Vm::start_mark`]. Firmware may have written
+    /// something before.
+    #[must_use]
+    pub fn mark_start(mut self) -> Self {
+        self.marks_start = true;
+        self
+    }
+
+    /// Leaves COM1 out. What [`Vm::take_com1`] gives is then connected to nothing.
+    #[must_use]
+    pub fn without_com1(mut self) -> Self {
+        self.com1 = false;
+        self
+    }
+
+    /// Leaves COM2 out: no agent can attach.
+    #[must_use]
+    pub fn without_com2(mut self) -> Self {
+        self.com2 = false;
         self
     }
 
@@ -203,8 +246,18 @@ impl Machine {
     pub fn spawn(&self) -> Result<Vm> {
         let kvm = self.accel.chooses_kvm()?;
         let folder = RunFolder::create(&self.state_dir).map_err(Error::io("making the run folder"))?;
+        let words = self.kernel_words().map_err(Error::io("/dev/urandom"))?;
+        let line = format!("{words}\n");
+        let firmware = match (self.door, self.model) {
+            (Door::Bios | Door::Uefi, Model::Microvm) => return Err(Error::NoDiskBoot { model: "microvm" }),
+            (Door::Uefi, _) => Some(Firmware::find()?),
+            _ => None,
+        };
         let mut entries: Vec<Entry<'_>> = self.extra.iter().map(Entry::of_file).collect();
         entries.extend(self.run.as_deref().map(|line| Entry::of_bytes(RUN_FILE, line)));
+        if self.door != Door::Direct {
+            entries.push(boot_image::cmdline_entry(&line));
+        }
         let initrd = if entries.is_empty() {
             self.initrd.clone()
         } else {
@@ -212,8 +265,17 @@ impl Machine {
             initrd::with_entries(&self.initrd, &entries, &packed)?;
             packed
         };
-        let words = self.kernel_words().map_err(Error::io("/dev/urandom"))?;
-        vm::launch(folder, self, &command_line::arguments(self, kvm, &initrd, &words))
+        let start = match self.door {
+            Door::Direct => Start::Direct { initrd: &initrd, words: &words },
+            Door::Bios | Door::Uefi => {
+                let image = folder.path().join(BOOT_IMAGE);
+                boot_image::build(&initrd, &image)?;
+                Start::Image { firmware }
+            }
+        };
+        let arguments = command_line::arguments(self, kvm, &start);
+        let mark = mark_in(&words).map(str::to_owned);
+        vm::launch(folder, self, &arguments, mark)
     }
 
     /// Whether COM1 is only for the output of one line.
@@ -229,10 +291,20 @@ impl Machine {
         if self.runs_line() {
             words.push_str(" log=debugcon");
         }
+        if self.marks_start {
+            let mut mark = [0; SEED_BYTES];
+            File::open("/dev/urandom")?.read_exact(&mut mark)?;
+            words.push_str(&format!("{START_WORD}{:032x}", u128::from_ne_bytes(mark)));
+        }
         for word in &self.words {
             words.push(' ');
             words.push_str(word);
         }
         Ok(words)
     }
+}
+
+/// The value of the word that says where the kernel's output begins.
+fn mark_in(words: &str) -> Option<&str> {
+    words.split_once(START_WORD)?.1.split(' ').next()
 }

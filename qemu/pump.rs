@@ -1,6 +1,6 @@
 //! Carries bytes between this process's standard streams and COM1.
 
-use std::io::{self, IsTerminal, PipeReader, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -51,7 +51,7 @@ pub(crate) fn end_line() {
 }
 
 /// COM1 to standard output. The receiver gets a message with the guest's first byte.
-pub(crate) fn output(mut com1: UnixStream, events: Sender<Event>) -> Receiver<()> {
+pub(crate) fn output(mut com1: impl Read + Send + 'static, events: Sender<Event>) -> Receiver<()> {
     let (spoke, first_byte) = mpsc::channel();
     thread::spawn(move || {
         let end = copy_output(&mut com1, |piece| {
@@ -66,7 +66,7 @@ pub(crate) fn output(mut com1: UnixStream, events: Sender<Event>) -> Receiver<()
 }
 
 /// The output of one line to standard output.
-pub(crate) fn line_output(mut output: PipeReader, events: Sender<Event>) {
+pub(crate) fn line_output(mut output: impl Read + Send + 'static, events: Sender<Event>) {
     thread::spawn(move || {
         let end = copy_output(&mut output, |piece| {
             if piece.len() < PIECE_LARGE {

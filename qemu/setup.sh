@@ -6,11 +6,12 @@
 # It says what it does before it does it, and needs root only to install packages. With nothing missing it takes
 # a fraction of a second.
 #
-# usage: ./qemu/setup.sh [--dry-run] [--road rustup|debian] [--fuzz]
+# usage: ./qemu/setup.sh [--dry-run] [--road rustup|debian] [--fuzz] [--image]
 #   --dry-run  print the commands, run none of them
 #   --road     where the toolchain comes from; without it: a toolchain that fits is taken as it is, then rustup
 #              if it is there and can fetch, then Debian's packages
 #   --fuzz     also what fuzz/run.sh needs: a C++ compiler
+#   --image    also what the feature disk-image needs: LLVM's tools in the toolchain, UEFI firmware for QEMU
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -32,6 +33,7 @@ export RUST_BACKTRACE=0
 dry_run=no
 road=auto
 fuzz=no
+image=no
 
 say() { printf 'setup: %s\n' "$*"; }
 fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
@@ -71,14 +73,18 @@ sysroot_fits() {
         { [ -f "$1/lib/rustlib/src/rust/library/Cargo.toml" ] && [ -x "$1/bin/rust-lld" ]; }
 }
 
+# need_root COMMAND: sets as_root to what comes before a command so that root runs it; COMMAND is shown if nothing can.
+need_root() {
+    as_root=
+    [ "$(id -u)" -ne 0 ] || return 0
+    have sudo || [ $dry_run = yes ] || fail "as root, please run: $*"
+    as_root=sudo
+}
+
 # Installs Debian packages. Old package lists are fetched again, once.
 apt_install() {
     have apt-get || fail "please install with your package manager what Debian calls: $*"
-    as_root=
-    if [ "$(id -u)" -ne 0 ]; then
-        have sudo || [ $dry_run = yes ] || fail "as root, please run: apt-get install -y $*"
-        as_root=sudo
-    fi
+    need_root "apt-get install -y $*"
     # shellcheck disable=SC2086 # $as_root is one word or none
     {
         run $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@" && return
@@ -112,12 +118,19 @@ missing_packages() {
     done
 }
 
+# Whether QEMU's UEFI firmware is where the runner looks for it (qemu/boot_image.rs).
+has_firmware() {
+    [ -e /usr/share/OVMF/OVMF_CODE_4M.fd ] || [ -e /usr/share/OVMF/OVMF_CODE.fd ] ||
+        [ -e /usr/share/edk2/x64/OVMF_CODE.4m.fd ] || [ -e /usr/share/edk2/ovmf/OVMF_CODE.fd ]
+}
+
 # Prints the packages of the tools that are missing.
 missing_tools() {
     have qemu-system-x86_64 || printf 'qemu-system-x86 '
     have setpriv || printf 'util-linux '
     have cc || printf 'gcc '
     [ $fuzz = no ] || have c++ || printf 'g++ '
+    [ $image = no ] || has_firmware || printf 'ovmf '
     [ -e /usr/include/stdlib.h ] || printf 'libc6-dev '
     have musl-gcc || printf 'musl-tools '
     # cargo fetches over TLS; a minimal Debian has no certificates.
@@ -195,10 +208,34 @@ install_toolchain() {
             "Debian 12 has $CHANNEL in its security suite, else get https://rustup.rs and run this again"
 }
 
+# The build of the boot loader looks for LLVM's tools in the toolchain: rustup's has them as a component, Debian's has
+# one of them there under another name, a link into LLVM's own folder.
+install_image_tools() {
+    [ $dry_run = no ] || have rustc || return 0
+    bin=$(rustc --print sysroot)/lib/rustlib/x86_64-unknown-linux-gnu/bin
+    for tool in llvm-objcopy llvm-objdump; do
+        [ ! -x "$bin/$tool" ] || continue
+        llvm=$(dirname "$(readlink -f "$bin/rust-objcopy")")
+        if [ -x "$llvm/$tool" ] && [ "$llvm" != "$bin" ]; then
+            say "linking $tool into the toolchain, where the boot loader's build looks for it"
+            need_root "ln -s $llvm/$tool $bin/$tool"
+            # shellcheck disable=SC2086 # $as_root is one word or none
+            run $as_root ln -sf "$llvm/$tool" "$bin/$tool"
+        elif have rustup; then
+            say "adding LLVM's tools to the toolchain"
+            run rustup component add llvm-tools
+            return
+        else
+            fail "the toolchain has no $tool in $bin"
+        fi
+    done
+}
+
 while [ $# -gt 0 ]; do
     case $1 in
     --dry-run) dry_run=yes ;;
     --fuzz) fuzz=yes ;;
+    --image) image=yes ;;
     --road)
         [ $# -gt 1 ] || fail "--road needs a word: rustup or debian"
         road=$2
@@ -217,3 +254,4 @@ case $road in auto | rustup | debian) ;; *) fail "--road is rustup or debian, no
 
 install_tools
 install_toolchain
+[ $image = no ] || install_image_tools

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, PipeReader};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus};
 use std::time::Duration;
 
@@ -74,6 +74,7 @@ pub struct Vm {
     com1: Option<UnixStream>,
     output: Option<PipeReader>,
     kernel_log: Option<UnixStream>,
+    start_mark: Option<String>,
     qmp: Qmp,
     // Its lock.
     _disk: Option<Disk>,
@@ -82,7 +83,12 @@ pub struct Vm {
 }
 
 /// Starts QEMU in `folder` with these arguments.
-pub(crate) fn launch(folder: RunFolder, machine: &Machine, arguments: &[OsString]) -> Result<Vm> {
+pub(crate) fn launch(
+    folder: RunFolder,
+    machine: &Machine,
+    arguments: &[OsString],
+    start_mark: Option<String>,
+) -> Result<Vm> {
     let program = spawner::find_program(QEMU).ok_or(Error::NotInstalled { program: QEMU })?;
     spawner::find_program("setpriv").ok_or(Error::NotInstalled { program: "setpriv (util-linux)" })?;
     let com1 = Com1::open(machine.runs_line(), &folder)?;
@@ -100,7 +106,8 @@ pub(crate) fn launch(folder: RunFolder, machine: &Machine, arguments: &[OsString
         Ok(Some(qmp)) => {
             let _disk = machine.disk.clone();
             let (terminal, output) = (com1.terminal, com1.output);
-            let mut vm = Vm { child, com1: terminal, output, kernel_log: None, qmp, _disk, folder };
+            let mut vm =
+                Vm { child, com1: terminal, output, kernel_log: None, start_mark, qmp, _disk, folder };
             // QEMU connected before it answered on the monitor, so this does not wait.
             let accepted = com1.log_listener.map(|listener| listener.accept()).transpose();
             vm.kernel_log = accepted.map_err(Error::io(LOG_SOCKET))?;
@@ -194,6 +201,13 @@ impl Vm {
         self.kernel_log.take()
     }
 
+    /// A line that the kernel sends on COM1 before anything else, with [`Machine::mark_start`]; what comes before it is
+    /// the firmware's.
+    #[must_use]
+    pub fn start_mark(&self) -> Option<&str> {
+        self.start_mark.as_deref()
+    }
+
     /// Where a debugger connects, with [`Machine::wait_for_debugger`]: a unix socket that speaks gdb's remote
     /// protocol. The path leads through QEMU's working folder, so it is short and needs no quotes anywhere.
     #[must_use]
@@ -213,6 +227,11 @@ impl Vm {
     /// As `connect(2)`.
     pub fn com2(&self) -> Result<UnixStream> {
         socket::connect(&self.com2_path()).map_err(Error::io("connecting to COM2"))
+    }
+
+    /// The run's own folder, which is QEMU's working folder.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// Runs a QMP command with its arguments (an object) and returns what QEMU returns.

@@ -5,11 +5,13 @@
 //! when that is full, the device and the host wait. Nobody's output waits for ever: a program whose output the host
 //! does not take can be killed, and what the kernel itself has to say is dropped and counted.
 
-use crate::arch::boot;
 use crate::arch::clock::{self, Nanos, SECOND};
+use crate::arch::{boot, pic, power};
+use crate::drivers::keyboard::{self, Keyboard};
 use crate::drivers::serial::{COM1, Events, LineErrors, SerialLine};
 use crate::process::terminal;
 use crate::sched::{self, Task, WaitQueue};
+use crate::screen;
 use crate::sync::IrqMutex;
 use alloc::format;
 use alloc::string::String;
@@ -17,6 +19,7 @@ use alloc::sync::Arc;
 use askr_abi::Errno;
 use askr_abi::terminal::{TERMIOS_SIZE, Termios, Winsize};
 use askr_core::tty::{Event, LineDiscipline, Modes, Onlcr, Reaction};
+use askr_screen::Typed;
 use askr_uart::UartError;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use spin::{Mutex, Once};
@@ -31,6 +34,7 @@ const OUTPUT_CHUNK: usize = 512;
 const TENTH: Nanos = SECOND / 10;
 
 static LINE: IrqMutex<SerialLine> = IrqMutex::new(SerialLine::new(None));
+static KEYBOARD: IrqMutex<Keyboard> = IrqMutex::new(Keyboard::new());
 static TERMINAL: Mutex<Option<LineDiscipline>> = Mutex::new(None);
 static TERMINAL_TASK: Once<Arc<Task>> = Once::new();
 /// Tasks that wait for a line of input or for room to write.
@@ -57,12 +61,30 @@ pub(crate) fn init() -> Result<(), UartError> {
 /// ENOMEM.
 pub(crate) fn start() -> Result<(), Errno> {
     *TERMINAL.lock() = Some(LineDiscipline::new());
-    if let Some(size) = boot::option(b"winsize").and_then(window_of) {
+    let told = boot::option(b"winsize").and_then(window_of);
+    let shown = screen::start(told.map(|size| (size.rows, size.columns)))?;
+    let on_screen = shown.map(|(rows, columns)| Winsize {
+        rows: u16::try_from(rows).unwrap_or(0),
+        columns: u16::try_from(columns).unwrap_or(0),
+        ..Winsize::default()
+    });
+    if let Some(size) = told.or(on_screen) {
         set_window(size);
     }
     let task = sched::spawn_kernel(terminal_task)?;
     TERMINAL_TASK.call_once(|| task);
+    if keyboard::start() {
+        pic::open_line(pic::IRQ_KEYBOARD);
+    }
     Ok(())
+}
+
+/// The keyboard's interrupt.
+pub(crate) fn on_keyboard_interrupt() {
+    let came = KEYBOARD.lock().on_interrupt();
+    if let Some(task) = TERMINAL_TASK.get().filter(|_| came) {
+        sched::unpark(task);
+    }
 }
 
 /// COM1's interrupt.
@@ -79,15 +101,31 @@ pub(crate) fn on_interrupt() {
 /// Writes a line of the kernel's, on a line of its own. Never waits: what does not fit is counted as lost.
 pub(crate) fn write_kernel(line: &[u8]) {
     let own_line: &[u8] = if AT_LINE_START.swap(true, Ordering::Relaxed) { b"" } else { b"\n" };
+    screen::cancel_sequence();
     send_or_lose(Onlcr::new(own_line).chain(Onlcr::new(line)));
 }
 
-/// Writes from a panic: by polling, with a deadline by the clock.
-pub(crate) fn write_emergency(line: &[u8]) {
+/// Tells the host where our output begins, if it wants to know: `start=TEXT` on the command line. Firmware and boot loader
+/// may have written to COM1 before.
+pub(crate) fn mark_start() {
+    if let Some(mark) = boot::option(b"start") {
+        let mut port = LINE.lock();
+        port.queue(mark);
+        port.queue(b"\n");
+        port.start();
+    }
+}
+
+/// Writes from a panic: by polling, with a deadline by the clock. The line may not even be open yet.
+pub(crate) fn write_emergency(parts: &[&[u8]]) {
     let deadline = clock::now() + EMERGENCY;
     let mut port = LINE.seize();
+    if !port.is_open() {
+        // What is wrong with it can be told to nobody.
+        let _ = port.open(COM1);
+    }
     port.flush_until(|| clock::now() >= deadline);
-    for byte in Onlcr::new(line) {
+    for byte in parts.iter().copied().flat_map(Onlcr::new) {
         port.write_polled(&[byte], || clock::now() >= deadline);
     }
 }
@@ -149,9 +187,14 @@ fn take_output(bytes: &[u8]) -> usize {
         }
     }
     let taken = output.consumed();
+    let is_open = port.is_open();
     port.start();
     drop(port);
     if taken > 0 {
+        screen::write(Onlcr::when(convert, &chunk[..taken]));
+        if let Some(task) = TERMINAL_TASK.get().filter(|_| !is_open) {
+            sched::unpark(task); // the screen may have an answer
+        }
         AT_LINE_START.store(chunk[taken - 1] == b'\n', Ordering::Relaxed);
     }
     taken
@@ -194,7 +237,10 @@ pub(crate) fn report() -> String {
     let LineErrors { overruns, damaged } = LINE.lock().errors();
     let refused = with_terminal(|terminal| terminal.refused());
     let lost = LOST.load(Ordering::Relaxed);
-    format!("lost {lost}\nrefused {refused}\nrx_overruns {overruns}\nrx_line_errors {damaged}\n")
+    let keys = KEYBOARD.lock().lost();
+    format!(
+        "lost {lost}\nrefused {refused}\nrx_overruns {overruns}\nrx_line_errors {damaged}\nkeys_lost {keys}\n"
+    )
 }
 
 /// `struct termios` of the terminal.
@@ -238,7 +284,8 @@ fn with_terminal<R>(use_it: impl FnOnce(&mut LineDiscipline) -> R) -> R {
 }
 
 /// Sends what there is room for and counts the rest.
-fn send_or_lose(bytes: impl Iterator<Item = u8>) {
+fn send_or_lose(bytes: impl Iterator<Item = u8> + Clone) {
+    screen::write(bytes.clone());
     let mut port = LINE.lock();
     let lost = bytes.filter(|&byte| port.queue(&[byte]) == 0).count();
     port.start();
@@ -246,9 +293,10 @@ fn send_or_lose(bytes: impl Iterator<Item = u8>) {
     LOST.fetch_add(lost as u64, Ordering::Relaxed);
 }
 
-/// Takes what COM1 received, for ever.
+/// Takes what COM1 received and what was typed on the keyboard, for ever.
 extern "C" fn terminal_task(_: u64) -> ! {
     let mut chunk = [0; CHUNK];
+    let mut keys = askr_screen::Keyboard::new();
     x86_64::instructions::interrupts::enable();
     loop {
         let room = with_terminal(|terminal| terminal.room()).min(CHUNK);
@@ -259,10 +307,39 @@ extern "C" fn terminal_task(_: u64) -> ! {
         if ROOM.swap(false, Ordering::Relaxed) {
             WAITING.wake();
         }
-        if count == 0 {
+        if !take_key(&mut keys) && !take_answer() && count == 0 {
             sched::park();
         }
     }
+}
+
+/// Takes a byte of what the screen answers. Where there is COM1, the terminal at its other end answers. Returns whether
+/// there was one.
+fn take_answer() -> bool {
+    if LINE.lock().is_open() || with_terminal(|terminal| terminal.room()) == 0 {
+        return false;
+    }
+    let Some(byte) = screen::take_answer() else { return false };
+    react(with_terminal(|terminal| terminal.input(byte)));
+    true
+}
+
+/// Takes one scan code, if there is room for what it may mean. Returns whether there was one.
+fn take_key(keys: &mut askr_screen::Keyboard) -> bool {
+    if with_terminal(|terminal| terminal.room()) < askr_screen::SEQUENCE_MAX {
+        return false;
+    }
+    let Some(code) = KEYBOARD.lock().take() else { return false };
+    match keys.scan_code(code) {
+        Some(Typed::Bytes(bytes)) => {
+            for &byte in bytes.as_bytes() {
+                react(with_terminal(|terminal| terminal.input(byte)));
+            }
+        }
+        Some(Typed::Restart) => power::restart(),
+        None => {}
+    }
+    true
 }
 
 fn react(reaction: Reaction) {

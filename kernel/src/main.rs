@@ -19,6 +19,7 @@ mod policy;
 mod process;
 mod random;
 mod sched;
+mod screen;
 mod sync;
 mod syscall;
 mod trace;
@@ -34,11 +35,16 @@ const INIT: &[u8] = b"/bin/init";
 #[unsafe(no_mangle)]
 extern "C" fn kernel_main(info: &'static mut BootInfo) -> ! {
     let initrd = fs::initrd::locate(info);
+    screen::locate(info);
     arch::gdt::init();
     arch::trap::init();
     drivers::debugcon::init();
     let com1 = console::init();
     mm::init(info);
+    if arch::boot::read_cmdline(initrd) {
+        drivers::debugcon::init();
+        console::mark_start();
+    }
     arch::cpu::init();
     arch::clock::init();
     arch::pic::init();

@@ -1,9 +1,9 @@
-//! The end of a kernel that found itself wrong: say why on COM1, with a deadline, and halt; or, where a
+//! The end of a kernel that found itself wrong: say why on the screen and on COM1, with a deadline, and halt; or, where a
 //! host only waits for a result, on the debug console, and end.
 
 use crate::arch::power;
 use crate::drivers::debugcon;
-use crate::{console, trace};
+use crate::{console, screen, trace};
 use core::panic::PanicInfo;
 use core::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,8 +19,9 @@ fn panic(info: &PanicInfo<'_>) -> ! {
             debugcon::write(line.as_bytes());
             power::fail();
         }
-        console::write_emergency(line.as_bytes());
-        console::write_emergency(b"The machine is halted. Start it again from the host.\n");
+        let words = [line.as_bytes(), b"The machine is halted. Start it again.\n"];
+        screen::write_alarm(&words);
+        console::write_emergency(&words);
     }
     power::halt()
 }

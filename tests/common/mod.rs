@@ -4,6 +4,7 @@
 
 pub(crate) mod peer;
 pub(crate) mod program;
+pub(crate) mod screen;
 pub(crate) mod shell;
 
 use std::time::Duration;

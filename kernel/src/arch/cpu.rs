@@ -12,7 +12,7 @@ use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use spin::Once;
 use x86_64::registers::control::{Cr0, Cr0Flags, Cr4, Cr4Flags};
-use x86_64::registers::model_specific::FsBase;
+use x86_64::registers::model_specific::{FsBase, Msr};
 use x86_64::registers::xcontrol::{XCr0, XCr0Flags};
 
 /// How vector state is saved.
@@ -56,6 +56,9 @@ pub(crate) fn init() {
         });
         Cr4::update(|flags| flags.insert(cr4));
     }
+    if features.edx & (1 << 16) != 0 {
+        gather_writes_in_entry_1();
+    }
     SAVE.call_once(|| if has_xsave { enable_xsave() } else { Save::Fx });
     let mask = mxcsr_mask();
     if mask != 0 {
@@ -69,6 +72,19 @@ fn mxcsr_mask() -> u32 {
     // SAFETY: 512 bytes, aligned; SSE is on.
     unsafe { core::arch::asm!("fxsave64 [{}]", in(reg) area.as_mut_ptr(), options(nostack)) };
     u32::from_le_bytes(core::array::from_fn(|index| area[0].0[28 + index]))
+}
+
+/// Makes entry 1 of the page attribute table "write-combining" (Intel SDM vol. 3A, 12.12). It is write-through at reset,
+/// and no page uses it yet.
+fn gather_writes_in_entry_1() {
+    const IA32_PAT: u32 = 0x277;
+    const WRITE_COMBINING: u64 = 1;
+    let mut pat = Msr::new(IA32_PAT);
+    // SAFETY: CPUID reports the register; only entry 1 changes.
+    unsafe {
+        let entries = pat.read();
+        pat.write(entries & !0xff00 | WRITE_COMBINING << 8);
+    }
 }
 
 fn enable_xsave() -> Save {

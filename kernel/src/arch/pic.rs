@@ -11,6 +11,8 @@ use x86_64::registers::model_specific::{ApicBase, ApicBaseFlags};
 
 /// Interrupt line of the timer.
 pub(crate) const IRQ_TIMER: u8 = 0;
+/// Interrupt line of the keyboard.
+pub(crate) const IRQ_KEYBOARD: u8 = 1;
 /// Interrupt line of COM2.
 pub(crate) const IRQ_COM2: u8 = 3;
 /// Interrupt line of COM1.
@@ -89,6 +91,7 @@ pub(crate) fn handle(irq: u8) {
     }
     match irq {
         IRQ_TIMER => crate::sched::on_tick(),
+        IRQ_KEYBOARD => crate::console::on_keyboard_interrupt(),
         IRQ_COM1 => crate::console::on_interrupt(),
         IRQ_COM2 => crate::bus::port::on_interrupt(),
         device => {

@@ -1,6 +1,6 @@
 //! Switching the machine off and restarting it.
 
-use super::clock::{Nanos, SECOND};
+use super::clock::{self, Nanos, SECOND};
 use crate::drivers::debugcon;
 use x86_64::instructions::port::Port;
 use x86_64::instructions::{hlt, interrupts};
@@ -25,6 +25,8 @@ const KEYBOARD_RESET: u8 = 0xfe;
 
 /// How long a host that waits for a status may take nothing of the output before the machine goes off all the same.
 const RUN_PATIENCE: Nanos = 600 * SECOND;
+/// How long the machine may take to go off. Then it is one that we cannot switch off.
+const OFF_PATIENCE: Nanos = 5 * SECOND;
 
 /// Switches the machine off, with an exit status for a host that wants one; halts for good where nothing answers.
 pub(crate) fn off(status: u8) -> ! {
@@ -37,6 +39,14 @@ pub(crate) fn off(status: u8) -> ! {
         Port::<u16>::new(PM1A_CONTROL).write(SLEEP_S5);
         Port::<u32>::new(DEBUG_EXIT).write(DEBUG_EXIT_OFF);
     }
+    // A virtual machine goes on for a moment before it ends.
+    let deadline = clock::now() + OFF_PATIENCE;
+    while clock::now() < deadline {
+        core::hint::spin_loop();
+    }
+    let words: [&[u8]; 1] = [b"The machine can be switched off now.\n"];
+    crate::screen::write_alarm(&words);
+    crate::console::write_emergency(&words);
     halt()
 }
 

@@ -75,6 +75,11 @@ impl SerialLine {
         Ok(())
     }
 
+    /// Whether [`Self::open`] found the device.
+    pub(crate) const fn is_open(&self) -> bool {
+        self.uart.is_some()
+    }
+
     /// Serves the interrupt: at most [`PASSES`] FIFOs in and out.
     pub(crate) fn on_interrupt(&mut self) -> Events {
         let before = self.to_send.len();

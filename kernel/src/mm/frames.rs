@@ -12,8 +12,8 @@ pub(crate) const PAGE: u64 = 4096;
 
 /// Frames that are kept for process 1 and for page tables: programs get ENOMEM before.
 pub(super) const RESERVE: u64 = 128;
-/// Regions of the boot map that are kept; more are left unused.
-const REGIONS_MAX: usize = 64;
+/// Regions of the boot map that are kept, neighbours as one; more are left unused. UEFI reports over a hundred small ones.
+const REGIONS_MAX: usize = 256;
 /// End of the list of free frames: never a usable frame's address.
 const NONE: u64 = 0;
 
@@ -48,15 +48,22 @@ pub(crate) struct Usage {
 /// Takes the usable regions of the boot map.
 pub(super) fn init(regions: impl Iterator<Item = Range<u64>>) {
     let mut frames = FRAMES.lock();
-    for region in regions.take(REGIONS_MAX) {
+    for region in regions {
         let start = region.start.max(PAGE).next_multiple_of(PAGE);
         let end = region.end / PAGE * PAGE;
-        if start < end {
-            let index = frames.count;
-            frames.regions[index] = start..end;
-            frames.count += 1;
-            frames.total_frames += (end - start) / PAGE;
+        if start >= end {
+            continue;
         }
+        let count = frames.count;
+        if count > 0 && frames.regions[count - 1].end == start {
+            frames.regions[count - 1].end = end;
+        } else if count < REGIONS_MAX {
+            frames.regions[count] = start..end;
+            frames.count += 1;
+        } else {
+            continue;
+        }
+        frames.total_frames += (end - start) / PAGE;
     }
     frames.free_frames = frames.total_frames;
 }

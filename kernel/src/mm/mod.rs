@@ -1,6 +1,7 @@
 //! Memory: physical frames, the kernel's page tables, its heap and stacks, the address spaces of programs, and
 //! the one way to reach a program's memory.
 
+mod device;
 mod frames;
 mod heap;
 mod paging;
@@ -9,6 +10,7 @@ mod stack;
 mod tables;
 pub(crate) mod user;
 
+pub(crate) use device::DeviceMemory;
 pub(crate) use frames::{PAGE, Usage, usage};
 pub(crate) use heap::{require_room as require_heap_room, usage as heap_usage};
 pub(crate) use paging::{load_root, map_device, phys_to_virt};

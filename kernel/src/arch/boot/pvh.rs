@@ -70,7 +70,7 @@ static STORAGE: Shared = Shared(UnsafeCell::new(Storage {
 }));
 
 /// The kernel command line (only the PVH door brings one).
-pub(crate) fn cmdline() -> &'static [u8] {
+pub(super) fn cmdline() -> &'static [u8] {
     // SAFETY: nothing writes the storage after `pvh_main`.
     let storage = unsafe { &*STORAGE.0.get() };
     &storage.cmdline[..storage.cmdline_len]
