@@ -2,17 +2,19 @@
 
 mod common;
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use askr::Machine;
 use common::program::{Link, compiled, program};
 use common::shell::{Askr, Shared};
 
-static GUEST: Shared = Shared::new(|| Machine::new().with(program("signals")).with(program("children")));
+static GUEST: Shared = Shared::new(|| {
+    ["signals", "children", "front"].map(program).into_iter().fold(Machine::new(), Machine::with)
+});
 
 /// What `NAME PART` prints on Linux, with the line ends of a terminal.
-fn on_linux(name: &str, part: &str) -> String {
-    let path = compiled(name, name, Link::Static);
+fn on_linux(path: &Path, name: &str, part: &str) -> String {
     let output = Command::new(path).arg(part).stdin(Stdio::null()).output().unwrap();
     assert!(output.status.success(), "{name} {part}: {:?}", output.status);
     String::from_utf8(output.stdout).unwrap().replace('\n', "\r\n")
@@ -33,8 +35,9 @@ fn in_guest(askr: &mut Askr, name: &str, part: &str) -> String {
 /// Runs the parts of a program on both sides.
 fn compare(name: &str, parts: &[&str]) {
     let mut askr = GUEST.take();
+    let path = compiled(name, &format!("{name}-here"), Link::Static);
     for part in parts {
-        let expected = on_linux(name, part);
+        let expected = on_linux(&path, name, part);
         assert!(expected.ends_with("done\r\n"), "{part}: {expected}");
         assert_eq!(in_guest(&mut askr, name, part), expected, "{name} {part}");
     }
@@ -71,11 +74,46 @@ fn groups_and_sessions_have_the_rules_of_linux() {
 }
 
 #[test]
-fn every_child_of_many_is_reported_right() {
-    compare("children", &["many"]);
+fn every_child_is_reported_right_and_can_be_killed_whatever_it_does() {
+    compare("children", &["many", "deaths"]);
 }
 
 #[test]
 fn programs_start_as_on_linux() {
     compare("children", &["borrowed", "executed"]);
+}
+
+#[test]
+fn the_terminal_belongs_to_a_session_and_its_foreground() {
+    let mut askr = GUEST.take();
+    let expected = [
+        ("own group", 1),
+        ("own session", 1),
+        ("no group", -3),
+        ("negative", -22),
+        ("another session", -1),
+        ("has it already", 0),
+        ("read", -5),
+        ("foreground", -25),
+        ("give", -25),
+        ("acquire", -1),
+        ("give up", -25),
+    ];
+    let lines: String = expected.iter().map(|(what, value)| format!("{what} {value}\r\n")).collect();
+    assert_eq!(askr.run("front rules"), lines + "done\r\n");
+}
+
+#[test]
+fn keys_stop_and_quit_the_job_in_front_and_the_background_does_not_read() {
+    let mut askr = GUEST.take();
+    askr.start("front jobs");
+    // SIGTTIN
+    assert_eq!(askr.expect("type\r\n"), "in the background 0x157f\r\n");
+    askr.type_bytes(b"typed and gone\x1a").unwrap();
+    assert_eq!(askr.expect("type again\r\n"), "typed and gone^Z\r\nby the key 0x147f\r\n");
+    askr.type_bytes(b"a line\r").unwrap();
+    assert_eq!(askr.expect("and again\r\n"), "a line\r\na line\r\nend 0x0\r\n");
+    askr.type_bytes(b"\x1c").unwrap();
+    let rest = "^\\\r\nend 0x3\r\nignored 0x500\r\ntaking 0x167f\r\ntaken 0x0\r\ndone\r\n";
+    assert_eq!(askr.finish(), rest);
 }

@@ -275,6 +275,42 @@ static void many(void) {
     say("left", call6(WAIT4, -1UL, (u64)&status, 0, 0, 0, 0));
 }
 
+/* Whatever a process does, a signal ends it. */
+static void deaths(void) {
+    static char block[4096];
+    const struct timespec long_time = { 1000, 0 };
+    for (int how = 0; how < 9; how++)
+        for (int i = 0; i < 2; i++) {
+            int ends[2], full[2];
+            call(PIPE, ends, 0, 0);
+            call(PIPE, full, 0, 0);
+            const long child = fork();
+            if (child == 0) {
+                struct { int fd; short wanted, there; } entry = { ends[0], 1, 0 };
+                const u64 none = 0;
+                call(CLOSE, ends[1], 0, 0);
+                call(WRITE, 1, "", 0);
+                if (how == 0) for (;;) {}
+                if (how == 1) call(NANOSLEEP, &long_time, 0, 0);
+                if (how == 2) call(READ, full[0], block, 1);
+                if (how == 3) for (;;) call(WRITE, full[1], block, sizeof block);
+                if (how == 4) call(PAUSE, 0, 0, 0);
+                if (how == 5) call(7, &entry, 0, -1);
+                if (how == 6) call(RT_SIGSUSPEND, &none, 8, 0);
+                if (how == 7) for (;;) call(YIELD, 0, 0, 0);
+                if (how == 8) {
+                    const long grandchild = call(VFORK, 0, 0, 0);
+                    if (grandchild == 0) nap(300), leave(0); /* with the memory of the dead */
+                }
+                leave(1);
+            }
+            nap(20);
+            send(child, how == 8 || i == 0 ? SIGKILL : SIGTERM);
+            say_hex("ended", (u64)wait_for(child, 0));
+            for (int end = 0; end < 2; end++) call(CLOSE, ends[end], 0, 0), call(CLOSE, full[end], 0, 0);
+        }
+}
+
 static void unwaited(void) {
     const u64 how[] = { 0, SA_NOCLDWAIT };
     for (int i = 0; i < 2; i++) {
@@ -379,7 +415,7 @@ static void seven(void) {
 
 static const struct { const char *name; void (*run)(void); } parts[] = {
     { "stopped", stopped }, { "stops", stops }, { "through", through }, { "orphaned", orphaned }, { "groups", groups },
-    { "misuse", misuse }, { "many", many }, { "unwaited", unwaited }, { "borrowed", borrowed },
+    { "misuse", misuse }, { "many", many }, { "deaths", deaths }, { "unwaited", unwaited }, { "borrowed", borrowed },
     { "executed", executed }, { "inherited", inherited }, { "stop", stop }, { "seven", seven },
 };
 

@@ -332,6 +332,7 @@ static void forge(int signal, struct info *info, struct context *context) {
 
 static void forged(void) {
     for (forgery = 0; forgery < 15; forgery++) {
+        say("forgery", forgery);
         const long child = call(FORK, 0, 0, 0);
         if (child == 0) {
             act(SIGUSR1, forge, 0);
@@ -343,7 +344,6 @@ static void forged(void) {
             if (masked() & (BIT(SIGKILL) | BIT(SIGSTOP))) leave(4);
             leave(42);
         }
-        say("forgery", forgery);
         say_hex("status", (u64)wait_for(child, 0) & 0xff7f);
     }
 }
