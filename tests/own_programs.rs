@@ -16,7 +16,11 @@ use common::shell::{Askr, Shared};
 const README: &str = include_str!("../README.md");
 const WORKSPACE: &str = env!("CARGO_MANIFEST_DIR");
 
-static GUEST: Shared = Shared::new(|| PROGRAMS.iter().cloned().fold(Machine::new(), Machine::with));
+static GUEST: Shared = Shared::new(|| {
+    let elsewhere = [("tour-glibc", with_glibc()), ("std", with_rusts_library())];
+    let elsewhere = elsewhere.map(|(name, host)| ExtraFile { host, guest: format!("/bin/{name}") });
+    PROGRAMS.iter().cloned().chain(elsewhere).fold(Machine::new(), Machine::with)
+});
 static PROGRAMS: LazyLock<Vec<ExtraFile>> = LazyLock::new(build_as_the_readme_says);
 
 /// The lines of all shell blocks in the section.
@@ -68,6 +72,34 @@ fn build_as_the_readme_says() -> Vec<ExtraFile> {
     programs
 }
 
+/// Runs a compiler in the checkout and returns what it made, a file of this name.
+fn compile(mut compiler: Command, name: &str) -> PathBuf {
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let output = compiler.arg("-o").arg(&out).current_dir(WORKSPACE).output();
+    let output = output.unwrap_or_else(|error| panic!("{compiler:?}: {error}: run ./qemu/setup.sh"));
+    assert!(output.status.success(), "{compiler:?}: {}", String::from_utf8_lossy(&output.stderr));
+    out
+}
+
+/// The tour with the host's own C library.
+fn with_glibc() -> PathBuf {
+    let mut cc = Command::new("cc");
+    cc.args(["-static", "-O2", "-I", "userland/c", "userland/samples/tour.c", "-lm"]);
+    compile(cc, "tour-glibc")
+}
+
+/// A program for Linux with Rust's standard library.
+fn with_rusts_library() -> PathBuf {
+    let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    rustc.args([
+        "--edition=2024",
+        "-Ctarget-feature=+crt-static",
+        "-Cstrip=debuginfo",
+        "tests/programs/std.rs",
+    ]);
+    compile(rustc, "own-std")
+}
+
 /// What the tour prints, in its order; the line of the ask is left out.
 const TOUR: [&str; 9] = [
     "arguments: 3, the last is 'b c'",
@@ -83,7 +115,7 @@ const TOUR: [&str; 9] = [
 
 /// The lines of a tour, without what the kernel says and without that of the ask.
 fn tour(askr: &mut Askr, program: &str) -> Vec<String> {
-    let shown = askr.run(&format!("/bin/{program} a 'b c'"));
+    let shown = askr.run(&format!("{program} a 'b c'"));
     let own = |line: &&str| !line.contains("does not exist here (ENOSYS)") && !line.starts_with("ask: ");
     shown.lines().map(str::trim_end).filter(own).map(str::to_owned).collect()
 }
@@ -116,4 +148,22 @@ fn each_of_them_asks_the_agent() {
         peer.answer(ask.seq, "as you like");
         assert!(askr.finish().ends_with(shown), "{line}");
     }
+}
+
+#[test]
+fn programs_that_were_made_for_linux_run_unchanged() {
+    let mut askr = GUEST.take();
+    assert_eq!(tour(&mut askr, "tour-glibc"), TOUR);
+    assert_eq!(askr.status(), 0);
+    let shown = askr.run("std a 'b c'");
+    let own: Vec<&str> = shown.lines().filter(|line| !line.contains("(ENOSYS)")).collect();
+    let expected = [
+        "arguments: [\"std\", \"a\", \"b c\"]",
+        "files: 'written', [\"file\"]",
+        "child: 'from the child', exit status: 5",
+        "sums: {1: 1, 2: 3, 3: 6}",
+        "panic: caught",
+    ];
+    assert_eq!(own, expected, "{shown}");
+    assert_eq!(askr.status(), 4);
 }

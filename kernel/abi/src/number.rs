@@ -173,6 +173,8 @@ pub const GETTID: u64 = 186;
 pub const TKILL: u64 = 200;
 /// `time(seconds)`
 pub const TIME: u64 = 201;
+/// `futex(word, operation, value, timeout)`
+pub const FUTEX: u64 = 202;
 /// `sched_getaffinity(pid, size, mask)`
 pub const SCHED_GETAFFINITY: u64 = 204;
 /// `getdents64(fd, buf, count)`

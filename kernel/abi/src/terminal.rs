@@ -1,6 +1,8 @@
 //! What `ioctl` says about a terminal: `termios(3)` and the window's size, as Linux has them on x86-64
 //! (`include/uapi/asm-generic/termbits.h`, `ioctls.h`).
 
+/// `ioctl` of any file: reads and writes do not wait if the `int` at the argument is not 0.
+pub const FIONBIO: u64 = 0x5421;
 /// `ioctl`: read the terminal's attributes.
 pub const TCGETS: u64 = 0x5401;
 /// `ioctl`: set the terminal's attributes now.

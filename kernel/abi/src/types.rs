@@ -318,3 +318,10 @@ pub const PR_GET_NAME: u64 = 16;
 pub const TASK_NAME: usize = 16;
 /// Length of `struct sysinfo`.
 pub const SYSINFO_SIZE: usize = 112;
+
+/// `futex`: the part of the operation that says what to do.
+pub const FUTEX_OPERATION: u64 = 0x7f;
+/// `futex`: wait while the word has this value.
+pub const FUTEX_WAIT: u64 = 0;
+/// `futex`: wake those that wait.
+pub const FUTEX_WAKE: u64 = 1;

@@ -1,10 +1,10 @@
-//! What C libraries and tools ask about the system and the process.
+//! What C libraries and tools ask about the system and the process, and what is simple for a process of one thread.
 
 use super::Call;
 use crate::arch::clock::{self, SECOND};
-use crate::{mm, process};
+use crate::{mm, process, sched};
 use askr_abi::Errno;
-use askr_abi::types::{PR_GET_NAME, SYSINFO_SIZE, TASK_NAME};
+use askr_abi::types::{FUTEX_OPERATION, FUTEX_WAIT, FUTEX_WAKE, PR_GET_NAME, SYSINFO_SIZE, TASK_NAME};
 
 /// Size of the list of mutexes' head that `set_robust_list` names, `struct robust_list_head`.
 const ROBUST_HEAD: u64 = 24;
@@ -60,4 +60,27 @@ pub(super) fn sched_getaffinity(call: &mut Call<'_>) -> Result<u64, Errno> {
     }
     call.copy_out(mask, &1_u64.to_le_bytes())?;
     Ok(8)
+}
+
+/// `futex(word, operation, value, timeout)`: a process has one thread and shares no memory, so WAKE finds nobody, and
+/// WAIT ends by its timeout or a signal, unless the word has another value (EAGAIN).
+pub(super) fn futex(call: &mut Call<'_>) -> Result<u64, Errno> {
+    let [address, operation, value, timeout, ..] = call.args;
+    if address % 4 != 0 {
+        return Err(Errno::EINVAL);
+    }
+    match operation & FUTEX_OPERATION {
+        FUTEX_WAKE => Ok(0),
+        FUTEX_WAIT => {
+            let mut word = [0; 4];
+            call.copy_in(address, &mut word)?;
+            if u32::from_le_bytes(word) != value as u32 {
+                return Err(Errno::EAGAIN);
+            }
+            let patience = if timeout == 0 { u64::MAX } else { call.duration(timeout)? };
+            let ended = sched::sleep_until(clock::now().saturating_add(patience), process::interrupted);
+            Err(if ended { Errno::ETIMEDOUT } else { Errno::EINTR })
+        }
+        _ => Err(Errno::ENOSYS),
+    }
 }

@@ -160,6 +160,7 @@ const TABLE: &[(u64, Handler)] = &[
     (nr::GETTID, process::getpid),
     (nr::TKILL, signal::tkill),
     (nr::TIME, time::time),
+    (nr::FUTEX, facts::futex),
     (nr::SCHED_GETAFFINITY, facts::sched_getaffinity),
     (nr::GETDENTS64, file::getdents64),
     (nr::SET_TID_ADDRESS, process::set_tid_address),

@@ -1,4 +1,4 @@
-//! `ioctl` on the terminal.
+//! `ioctl`: on the terminal, and the one request that works on every file.
 
 use super::Call;
 use crate::process::terminal;
@@ -6,14 +6,22 @@ use crate::{console, fs};
 use askr_abi::Errno;
 use askr_abi::signal::SIGWINCH;
 use askr_abi::terminal::{
-    TCGETS, TCSETS, TCSETSF, TCSETSW, TERMIOS_SIZE, TIOCGPGRP, TIOCGSID, TIOCGWINSZ, TIOCNOTTY, TIOCSCTTY,
-    TIOCSPGRP, TIOCSWINSZ, Winsize,
+    FIONBIO, TCGETS, TCSETS, TCSETSF, TCSETSW, TERMIOS_SIZE, TIOCGPGRP, TIOCGSID, TIOCGWINSZ, TIOCNOTTY,
+    TIOCSCTTY, TIOCSPGRP, TIOCSWINSZ, Winsize,
 };
+use askr_abi::types::O_NONBLOCK;
 
-/// `ioctl(fd, request, argument)`: ENOTTY for anything that is not the terminal.
+/// `ioctl(fd, request, argument)`: but for FIONBIO, ENOTTY for anything that is not the terminal.
 pub(super) fn ioctl(call: &mut Call<'_>) -> Result<u64, Errno> {
     let [_, request, argument, ..] = call.args;
     let file = call.process().files().lock().get(call.int(0))?;
+    if request == FIONBIO {
+        let mut on = [0; 4];
+        call.copy_in(argument, &mut on)?;
+        let others = file.flags() & !O_NONBLOCK;
+        file.set_flags(if on == [0; 4] { others } else { others | O_NONBLOCK });
+        return Ok(0);
+    }
     if !fs::is_terminal(&file) {
         return Err(Errno::ENOTTY);
     }
