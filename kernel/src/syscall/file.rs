@@ -159,7 +159,8 @@ pub(super) fn descriptor(call: &Call<'_>, fd: i32) -> Result<Arc<File>, Errno> {
 pub(super) fn directory(call: &Call<'_>, dirfd: i32, path_at: u64) -> Result<Directory, Errno> {
     let mut first = [0];
     call.copy_in(path_at, &mut first)?;
-    if dirfd == AT_FDCWD || first[0] == b'/' {
+    // Nor does an empty one, which is ENOENT whatever `dirfd` is.
+    if dirfd == AT_FDCWD || matches!(first[0], b'/' | 0) {
         return Ok(call.process().cwd());
     }
     let file = descriptor(call, dirfd)?;

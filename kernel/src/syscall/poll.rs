@@ -51,7 +51,8 @@ pub(super) fn ppoll(call: &mut Call<'_>) -> Result<u64, Errno> {
 fn wait(call: &Call<'_>, deadline: Option<Nanos>) -> Result<u64, Errno> {
     let deadline = call.resumed.or(deadline);
     let [address, count, ..] = call.args;
-    let mut bytes = read_entries(call, address, count)?;
+    // The count is an unsigned int, of which the upper half of the register is no part.
+    let mut bytes = read_entries(call, address, u64::from(count as u32))?;
     let entries: Vec<Entry> = bytes.chunks_exact(ENTRY).map(|entry| open_entry(call, entry)).collect();
     let ready = loop {
         // Enlist, then test: what happens in between wakes.

@@ -52,8 +52,11 @@ impl Pipe {
     /// for them; a pipe that gets none holds less and works all the same.
     ///
     /// # Errors
-    /// EPIPE when no reader is left; EAGAIN when there is no room.
+    /// EPIPE when no reader is left; EAGAIN when there is no room. Neither for no bytes.
     pub fn write(&mut self, bytes: &[u8], grow: bool) -> Result<usize> {
+        if bytes.is_empty() {
+            return Ok(0);
+        }
         if self.readers == 0 {
             return Err(Errno::EPIPE);
         }
