@@ -25,7 +25,7 @@ fn files_are_listed_and_printed() {
     assert_eq!(version, format!("Askr version {0} (#1 askr-kernel)\r\n", env!("CARGO_PKG_VERSION")));
     assert_eq!(askr.run("cat /nothing"), "cat: /nothing: No such file or directory\r\n");
     assert_eq!(askr.status(), 1);
-    assert_eq!(askr.run("nothing"), "sh: nothing: command not found\r\n");
+    assert_eq!(askr.run("nothing"), "sh: nothing: not found\r\n");
     assert_eq!(askr.status(), 127);
 }
 
@@ -104,12 +104,143 @@ fn a_job_in_the_background_leaves_the_prompt_free() {
     let mut askr = GUEST.take();
     let pid = number_after(&askr.run("spin &"), "[1] ");
     assert_eq!(askr.run("echo here"), "here\r\n");
-    assert_eq!(askr.run("jobs"), format!("[1] {pid} spin\r\n"));
+    assert_eq!(askr.run("jobs"), "[1] + Running  spin\r\n");
+    assert_eq!(askr.run("jobs -l"), format!("[1] + {pid} Running  spin\r\n"));
     askr.type_bytes(b"\x03").unwrap();
     askr.expect("^C\r\n");
     assert!(askr.run("ps").contains(" spin\r\n"), "Ctrl-C is for the foreground only");
     assert_eq!(askr.run(&format!("kill {pid}; wait")), "[1] spin: killed by signal 15 (Terminated)\r\n");
     assert!(!askr.run("ps").contains("spin"));
+}
+
+#[test]
+fn commands_are_connected_to_each_other_and_to_files() {
+    let mut askr = GUEST.take();
+    assert_eq!(askr.run("echo one two | cat | cat > /tmp/f; cat < /tmp/f"), "one two\r\n");
+    assert_eq!(askr.run("cat /no 2>/tmp/e || cat /tmp/e"), "cat: /no: No such file or directory\r\n");
+    assert_eq!(askr.run("x=$(cat /tmp/f); echo \"$x\" ${x%two}three"), "one two one three\r\n");
+    assert_eq!(askr.run("cat < /no"), "sh: /no: No such file or directory\r\n");
+    assert_eq!(askr.status(), 2);
+    assert_eq!(askr.run("/etc"), "sh: /etc: Permission denied\r\n");
+    assert_eq!(askr.status(), 126);
+}
+
+#[test]
+fn a_mistake_is_told_and_nothing_of_its_line_is_run() {
+    let mut askr = GUEST.take();
+    assert_eq!(askr.run("echo no; if true; fi"), "sh: syntax error: unexpected `fi`\r\n");
+    assert_eq!(askr.status(), 2);
+    let script = "printf 'echo no\\nif true\\nthen echo no\\ndone\\n' > /tmp/s; sh /tmp/s";
+    assert_eq!(askr.run(script), "sh: /tmp/s: line 4: syntax error: unexpected `done`\r\n");
+    assert_eq!(
+        askr.run("sh -c 'echo no; ('"),
+        "sh: line 1: syntax error: the text ends before a command\r\n"
+    );
+}
+
+#[test]
+fn a_command_goes_on_over_several_lines() {
+    let mut askr = GUEST.take();
+    for line in ["for i in 1 2", "do echo \"<$i", "$i>\""] {
+        askr.start(line);
+        askr.expect("> ");
+    }
+    assert_eq!(askr.run("done"), "<1\r\n1>\r\n<2\r\n2>\r\n");
+    askr.start("cat <<END");
+    askr.expect("> ");
+    askr.start("text $((1+1))");
+    askr.expect("> ");
+    assert_eq!(askr.run("END"), "text 2\r\n");
+    askr.start("if true");
+    askr.expect("> ");
+    askr.type_bytes(b"\x03").unwrap();
+    askr.finish();
+    assert_eq!(askr.run("echo dropped"), "dropped\r\n");
+}
+
+#[test]
+fn ctrl_c_ends_loops_and_pipelines_and_what_follows_them() {
+    let mut askr = GUEST.take();
+    for line in [
+        "echo go; while true; do :; done",
+        "echo go; while true; do sleep 0.01; done; echo no",
+        "echo go; sleep 1000 | cat; echo no",
+        "echo go; x=$(sleep 1000); echo no",
+        "echo go; (sleep 1000; echo no); echo no",
+        "echo go; sleep 1000 & wait; echo no",
+    ] {
+        askr.start(line);
+        askr.expect("go\r\n");
+        askr.type_bytes(b"\x03").unwrap();
+        let rest = askr.finish();
+        assert!(!rest.contains("no"), "{line}: {rest}");
+        assert_eq!(askr.status(), 130, "{line}");
+    }
+    askr.run("kill $!; wait");
+}
+
+#[test]
+fn a_job_is_stopped_and_goes_on() {
+    let mut askr = GUEST.take();
+    askr.start("sh -c 'echo running; sleep 1000'");
+    askr.expect("running\r\n");
+    askr.type_bytes(b"\x1a").unwrap();
+    let text = "sh -c 'echo running; sleep 1000'";
+    assert!(askr.finish().ends_with(&format!("[1] {text}: stopped by signal 20 (Stopped)\r\n")));
+    assert_eq!(askr.status(), 148);
+    assert_eq!(askr.run("jobs"), format!("[1] + Stopped  {text}\r\n"));
+    assert_eq!(askr.run("bg"), format!("[1] {text}\r\n"));
+    assert_eq!(askr.run("jobs %1 2>/dev/null; jobs"), format!("[1] + Running  {text}\r\n"));
+    askr.start("fg %1");
+    askr.expect(&format!("{text}\r\n"));
+    askr.type_bytes(b"\x03").unwrap();
+    assert_eq!(askr.finish(), "^C\r\n");
+    assert_eq!(askr.run("jobs"), "");
+    // What reads the terminal from the background is stopped.
+    askr.run("cat &");
+    while !askr.run("jobs").contains("Stopped") {}
+    askr.start("fg");
+    askr.expect("cat\r\n");
+    askr.type_bytes(b"typed\r").unwrap();
+    askr.expect("typed\r\ntyped\r\n");
+    askr.type_bytes(b"\x04").unwrap();
+    assert_eq!(askr.finish(), "");
+}
+
+#[test]
+fn tab_completes_commands_and_paths() {
+    let mut askr = GUEST.take();
+    askr.run("> '/tmp/tab one'; > '/tmp/tab two'");
+    askr.type_bytes(b"ech\tdone\r").unwrap();
+    askr.expect("echo done\r\ndone\r\n");
+    askr.finish();
+    askr.type_bytes(b"cat /pro\tvers\t\r").unwrap();
+    askr.expect("cat /proc/version \r\nAskr version ");
+    askr.finish();
+    askr.type_bytes(b"echo /tmp/tab\t\t").unwrap();
+    askr.expect("echo /tmp/tab\\ ");
+    askr.expect("tab one  tab two\r\naskr$ echo /tmp/tab\\ ");
+    askr.type_bytes(b"o\t|cat\r").unwrap();
+    askr.expect("one |cat\r\n/tmp/tab one\r\n");
+    askr.finish();
+}
+
+#[test]
+fn ten_thousand_commands_leave_no_memory_behind() {
+    let mut askr = GUEST.take();
+    let mut rounds = |count: u32| {
+        askr.run(&format!(
+            "i=0; while [ $i -lt {count} ]; do f() {{ local z=$1; return 1; }}; f \"a $i\" || x=${{z-$i}}; \
+             i=$((i+1)); done > /tmp/none"
+        ));
+        let pid = number_after(&askr.run("echo pid=$$"), "pid=");
+        let free = askr.run("cat /proc/meminfo");
+        (pid, number_after(&free, "MemFree:"))
+    };
+    let (pid, before) = rounds(100);
+    let (same, after) = rounds(2_500);
+    assert_eq!(pid, same, "the shell lives");
+    assert!(before.saturating_sub(after) < 256, "{before} kB were free, and now {after} kB");
 }
 
 #[test]

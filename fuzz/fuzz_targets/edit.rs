@@ -8,6 +8,7 @@
 
 use askr_userland::edit::{Editor, Size, Step};
 use askr_userland::shell::LINE_MAX;
+use askr_userland::shell::complete::{Candidate, complete, listing, target};
 use libfuzzer_sys::fuzz_target;
 
 /// Most bytes that one byte typed may lead to: the longest line shown anew, each character with its place.
@@ -58,6 +59,17 @@ impl Session {
         check(&out);
     }
 
+    fn complete(&mut self, before: &[u8], again: bool) {
+        let mut out = Vec::new();
+        let done = target(before).map(|target| complete(&target, candidates())).unwrap_or_default();
+        if done.insert.is_empty() {
+            self.editor.list(&if again { listing(&done, 40) } else { String::new() }, &mut out);
+        } else {
+            self.editor.insert_text(&done.insert, &mut out);
+        }
+        check(&out);
+    }
+
     fn feed(&mut self, byte: u8) {
         let mut out = Vec::new();
         let step = self.editor.feed(byte, &mut out);
@@ -69,7 +81,7 @@ impl Session {
         }
         match step {
             Some(Step::Line(line)) => {
-                assert!(line.len() <= LINE_MAX && !line.contains(&b'\n'));
+                assert!(line.len() <= LINE_MAX);
                 if let Some(typed) = &self.typed {
                     assert_eq!(&line, typed, "what was typed is not the line");
                 }
@@ -80,6 +92,7 @@ impl Session {
                 self.next();
             }
             Some(Step::Interrupted | Step::EndOfInput) => self.next(),
+            Some(Step::Complete { before, again }) => self.complete(&before, again),
             Some(Step::Size { rows, columns }) => {
                 let mut out = Vec::new();
                 self.size = Size::new(rows, columns);
@@ -89,6 +102,12 @@ impl Session {
             None => {}
         }
     }
+}
+
+/// Names to complete with.
+fn candidates() -> Vec<Candidate> {
+    let names: [&[u8]; 7] = [b"a", b"ab c", b"x'y", b"x$\xff", "zé".as_bytes(), "zè".as_bytes(), b"\x1b[2J"];
+    names.iter().map(|name| Candidate { name: name.to_vec(), folder: name.len() % 2 == 0 }).collect()
 }
 
 /// Whether this is text with whole sequences of the terminal's language that move and erase.

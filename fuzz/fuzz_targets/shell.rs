@@ -1,76 +1,93 @@
-//! Any line typed at `sh`. What it means can be written again with every word quoted, and then means the same.
+//! Any text for `sh`. What is a script means the same when it is printed and parsed again; words become what they
+//! become without a limit being passed, whatever the variables hold.
 #![no_main]
 
-use askr_userland::shell::{Chain, Link, Part, Token, ai_text, parse, tokenize};
+use askr_userland::shell::expand::{EXPANSION_MAX, Failure, Host, fields};
+use askr_userland::shell::print::script;
+use askr_userland::shell::tree::{Command, List};
+use askr_userland::shell::{Parser, ai_text};
 use libfuzzer_sys::fuzz_target;
+use std::collections::BTreeMap;
 
-fuzz_target!(|line: &[u8]| {
-    if let Some(text) = ai_text(line) {
-        assert!(line.windows(text.len().max(1)).any(|part| part == text) || text.is_empty());
-        assert_eq!(text.trim_ascii(), text);
+fuzz_target!(|text: &[u8]| {
+    if let Some(words) = ai_text(text) {
+        assert!(text.windows(words.len().max(1)).any(|part| part == words) || words.is_empty());
+        assert_eq!(words.trim_ascii(), words);
     }
-    let tokens = match tokenize(line) {
-        Ok(tokens) => tokens,
-        Err(error) => return assert!(!error.to_string().is_empty()),
+    let list = match parse(text) {
+        Ok(list) => list,
+        Err(error) => return assert!(!error.is_empty()),
     };
-    let mut again = Vec::new();
-    tokens.iter().for_each(|token| write(&mut again, token));
-    assert_eq!(tokenize(&again).as_deref().map(meanings), Ok(meanings(&tokens)), "{again:?}");
-    if let Ok(chains) = parse(tokens.clone()) {
-        chains.iter().for_each(check);
-        let words = chains.iter().flat_map(|chain| &chain.commands).map(|(_, command)| command.0.len());
-        let written = tokens.iter().filter(|token| matches!(token, Token::Word(_))).count();
-        assert_eq!(words.sum::<usize>(), written, "words were lost");
+    let printed = script(&list);
+    assert_eq!(parse(&printed).as_ref(), Ok(&list), "{:?}", String::from_utf8_lossy(&printed));
+    let mut host = Fake::default();
+    for item in &list.0 {
+        for command in &item.chain.first.commands {
+            let Command::Simple(simple) = command else { continue };
+            if let Ok(fields) = fields(&simple.words, &mut host) {
+                assert!(fields.iter().map(Vec::len).sum::<usize>() <= EXPANSION_MAX);
+            }
+        }
     }
 });
 
-/// Each command of a chain has a word, and only the first runs whatever came before.
-fn check(chain: &Chain) {
-    assert!(!chain.commands.is_empty());
-    for (index, (link, command)) in chain.commands.iter().enumerate() {
-        assert!(!command.0.is_empty());
-        assert_eq!(*link == Link::First, index == 0);
+/// All commands of a text, or what is wrong with it.
+fn parse(text: &[u8]) -> Result<List, String> {
+    let mut parser = Parser::new(text);
+    let mut all = List::default();
+    while let Some(List(items)) = parser.next_command().map_err(|error| error.to_string())? {
+        all.0.extend(items);
     }
+    Ok(all)
 }
 
-/// The tokens, words as they come out for one set of variables.
-fn meanings(tokens: &[Token]) -> Vec<Result<Option<Vec<u8>>, &Token>> {
-    let lookup = |name: &[u8]| (name.len() != 1).then_some(&b"a 'value'"[..]);
-    tokens
-        .iter()
-        .map(|token| match token {
-            Token::Word(word) => Ok(word.expand(-1, lookup)),
-            operator => Err(operator),
-        })
-        .collect()
+/// A shell with a few variables, files and positional parameters.
+#[derive(Default)]
+struct Fake {
+    variables: BTreeMap<Vec<u8>, Vec<u8>>,
+    positional: Vec<Vec<u8>>,
 }
 
-/// Writes a token another way: literal parts between quotes of both kinds, blanks around it.
-fn write(line: &mut Vec<u8>, token: &Token) {
-    let word = match token {
-        Token::Word(word) => word,
-        Token::Semicolon => return line.extend(b" ; "),
-        Token::Newline => return line.extend(b" \n "),
-        Token::Background => return line.extend(b" & "),
-        Token::And => return line.extend(b" && "),
-        Token::Or => return line.extend(b" || "),
-    };
-    line.push(b' ');
-    if word.quoted {
-        line.extend(b"''");
-    }
-    for part in &word.parts {
-        match part {
-            Part::Literal(bytes) => {
-                for &byte in bytes {
-                    match byte {
-                        b'\'' => line.extend(b"\"'\""),
-                        _ => line.extend([b'\'', byte, b'\'']),
-                    }
-                }
-            }
-            Part::Status => line.extend(b"$?"),
-            Part::Variable(name) => line.extend([b"$", name.as_slice()].concat()),
+impl Host for Fake {
+    fn parameter(&self, name: &[u8]) -> Option<Vec<u8>> {
+        match name {
+            [b'a'] => Some(b" 1:2 *".to_vec()),
+            [b'b'] => Some(Vec::new()),
+            _ => self.variables.get(name).cloned(),
         }
+    }
+
+    fn positional(&self) -> &[Vec<u8>] {
+        &self.positional
+    }
+
+    fn assign(&mut self, name: &[u8], value: Vec<u8>) -> Result<(), Failure> {
+        if value.len() < 4096 {
+            self.variables.insert(name.to_vec(), value);
+        }
+        Ok(())
+    }
+
+    fn substitute(&mut self, list: &List) -> Result<Vec<u8>, Failure> {
+        let output = script(list);
+        self.positional = vec![output.clone(), Vec::new()];
+        Ok(output)
+    }
+
+    fn names(&mut self, directory: &[u8]) -> Vec<Vec<u8>> {
+        let names: &[&[u8]] = if directory == b"." { &[b"a", b"b.c", b".d", b"\xff"] } else { &[b"x"] };
+        names.iter().map(|name| name.to_vec()).collect()
+    }
+
+    fn exists(&mut self, path: &[u8]) -> bool {
+        path.len() % 2 == 0
+    }
+
+    fn requires_values(&self) -> bool {
+        false
+    }
+
+    fn ignores_patterns(&self) -> bool {
+        false
     }
 }

@@ -27,7 +27,7 @@ const SIGNALS: &[(u32, &str, &str)] = &[
     (22, "TTOU", "Stopped (tty output)"),
 ];
 
-pub use askr_abi::signal::SIGTTOU;
+pub use askr_abi::signal::{SIGCONT, SIGHUP, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU};
 
 /// All signals: number and name.
 pub fn all() -> impl Iterator<Item = (u32, &'static str)> {
@@ -53,22 +53,26 @@ pub fn describe(number: u32) -> &'static str {
     SIGNALS.iter().find(|entry| entry.0 == number).map_or("Unknown signal", |entry| entry.2)
 }
 
-/// How a process ended.
+/// How a process ended, or that it stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// By itself, with this code, 0 to 255.
     Exited(u8),
     /// By this signal.
     Signaled(u32),
+    /// It has not ended: this signal stopped it.
+    Stopped(u32),
 }
 
 impl Status {
-    /// Decodes what `wait4(2)` stores: the signal in bits 0 to 6, else the code in bits 8 to 15.
+    /// Decodes what `wait4(2)` stores: the signal in bits 0 to 6, else the code in bits 8 to 15. 0x7F in the low bits
+    /// stands for a stop by the signal in bits 8 to 15.
     #[must_use]
     pub fn from_raw(raw: i32) -> Self {
         let bits = raw.cast_unsigned();
         match bits & 0x7F {
             0 => Self::Exited(bits.to_le_bytes()[1]),
+            0x7F => Self::Stopped(u32::from(bits.to_le_bytes()[1])),
             signal => Self::Signaled(signal),
         }
     }
@@ -78,7 +82,7 @@ impl Status {
     pub fn code(self) -> i32 {
         match self {
             Self::Exited(code) => i32::from(code),
-            Self::Signaled(signal) => 128 + i32::try_from(signal).unwrap_or(0),
+            Self::Signaled(signal) | Self::Stopped(signal) => 128 + i32::try_from(signal).unwrap_or(0),
         }
     }
 }
@@ -88,6 +92,7 @@ impl fmt::Display for Status {
         match *self {
             Self::Exited(code) => write!(f, "exit code {code}"),
             Self::Signaled(signal) => write!(f, "killed by signal {signal} ({})", describe(signal)),
+            Self::Stopped(signal) => write!(f, "stopped by signal {signal} ({})", describe(signal)),
         }
     }
 }
@@ -115,6 +120,7 @@ mod tests {
         assert_eq!(Status::from_raw(11 | 0x80), Status::Signaled(11));
         assert_eq!(Status::from_raw(11).code(), 139);
         assert_eq!(Status::from_raw(11).to_string(), "killed by signal 11 (Segmentation fault)");
+        assert_eq!(Status::from_raw(20 << 8 | 0x7F), Status::Stopped(20));
         assert_eq!(Status::from_raw(0xFF00).to_string(), "exit code 255");
     }
 }

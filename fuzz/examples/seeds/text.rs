@@ -63,14 +63,14 @@ pub(crate) fn keys() -> Vec<Seed> {
     seeds
 }
 
-/// Lines for the shell.
+/// Texts for the shell.
 pub(crate) fn lines() -> Vec<Seed> {
     named(&[
         ("words", "ls -l /tmp\n"),
         ("single", "echo 'a  b' '$x' ''\n"),
         ("double", "echo \"a $HOME \\\" \\$ \\\\ \\n $?\"\n"),
         ("joined", "a'b'\"c\"\\ d$E'f'\n"),
-        ("dollars", "echo $? $HOME/x $1 $ $$ $_a\n"),
+        ("dollars", "echo $? $HOME/x $1 $ $$ $_a ${10} $10\n"),
         ("chain", "true && echo a || echo b; false & sleep 1 &\n"),
         ("lines", "a &&\n\n b\nc\n"),
         ("comment", "echo a#b # 'c\nd #\n"),
@@ -78,18 +78,28 @@ pub(crate) fn lines() -> Vec<Seed> {
         ("open-single", "echo 'a"),
         ("open-double", "echo \"a$B"),
         ("end-backslash", "a\\"),
-        ("pipe", "a | b"),
-        ("redirect", "a > b < c"),
-        ("subshell", "(a)"),
-        ("substitution", "`a` $(b) \"`c`\""),
-        ("braces", "${a}"),
+        ("pipe", "! a | b |\nc"),
+        ("redirect", "a > b < c 2>&1 >>d <&- 3<>e >|f &>g &>>h"),
+        ("here", "cat <<A <<'B' <<-C; x\n$a `b` \\$ $(c)\nA\n$a\nB\n\t\td\n\tC\ny"),
+        ("subshell", "(a; b) >c; { d; e; }"),
+        ("substitution", "`a \\`b\\`` $(c \"$(d)\") \"`e`\""),
+        ("parameters", "${a} ${a:-b c} \"${a:+'d'}\" ${a#*x} ${a%%\"*\"} ${#a} ${#} ${a:=$b} ${a?}"),
+        ("arithmetic", "echo $((1 + (a << 2) * 0x10 % 7)) $((a = b ? 1 : 2)) $((~1 && !a))"),
+        ("if", "if a; then b; elif c; then d; else e; fi >f"),
+        ("loops", "while a; do b; break; done; until c; do d; done"),
+        ("for", "for x in a *.c \"$@\"; do b; done; for y do c; done"),
+        ("case", "case $a in a|b) c;; (*) d; esac"),
+        ("function", "f() { a \"$@\"; return; }\ng() (b)\nf 1 2"),
+        ("assign", "A=1 B='2 3'$a c D=4\nE=\n"),
+        ("patterns", "x * ? [!a-c]* .* */x '*' \\?"),
+        ("split", "x $a \"$a\" b$a\"c\"$a \"$@\" \"$*\" $*"),
         ("operators", "; a && || & ;; b |"),
         ("ai", "  ai what's up; tell me \n"),
         ("ai-lines", "ai x\necho y"),
         ("ai-word", "aim x"),
         ("utf-8", "echo grüße 世界 '\u{1F600}'"),
         ("blanks", " \t\r\n\r\t "),
-        ("assign", "A=1 B='2 3' env\n"),
+        ("deep", "$($($($($($($($($($($($($($($($($($($($($($($($($($($($($("),
     ])
 }
 
@@ -109,9 +119,10 @@ pub(crate) fn edits() -> Vec<Seed> {
         ("resize", "a long line of many words\0s\u{5}\u{8}\u{1}x\0s\u{1}\u{1}y\0s\u{18}\u{50}\r"),
         ("narrow", "\0s\u{2}\u{3}grüße 世界 \u{1F600}\u{1b}[D\u{1b}[D\u{7f}\u{5}\r"),
         ("wide", "世界e\u{301}\u{1F468}\u{200D}\u{1F469}\u{1b}[D\u{7f}\u{1b}[D\u{1b}[D\u{301}x\r"),
-        ("paste", "\u{1b}[200~echo a\necho b\u{1b}[201~\r"),
+        ("paste", "\u{1b}[200~echo a\necho\tb\u{3}c\u{1b}[201~\r"),
         ("unknown", "\u{1b}[99~\u{1b}[?25h\u{1b}]0;title\u{7}\u{1b}\u{1b}[[A\u{1b}Zx\u{9b}A\r"),
         ("restart", "half\0pwhole\r\0p\0p"),
+        ("completion", "x a\t\t\tb \"a\t\r\t\tz\t\t 'x\t\r"),
         ("tab", "a\tb\u{7f}\u{7f}\0\0\u{16}\u{14}\u{1f}\r"),
     ]);
     seeds.push(("no-utf-8".to_owned(), b"a\xff\x80\xe4\xbd\x7f\xf0\x9f\x98\x1b[D\xc3\x28\r".to_vec()));

@@ -102,6 +102,11 @@ impl Display {
     /// Clears the screen; the frame begins at its top.
     pub(super) fn clear(&mut self, out: &mut Vec<u8>) {
         out.extend_from_slice(HOME_AND_ERASE);
+        self.restart();
+    }
+
+    /// The frame begins anew where the terminal's cursor is, at the start of a row.
+    pub(super) fn restart(&mut self) {
         *self = Self::new(self.size);
     }
 

@@ -24,6 +24,10 @@ impl History {
         self.lines.get(index).map(Vec::as_slice)
     }
 
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.lines.iter().map(Vec::as_slice)
+    }
+
     /// Adds a line, unless it is blank or the same as the last.
     pub(super) fn add(&mut self, line: &[u8]) {
         if line.trim_ascii().is_empty() || self.lines.back().is_some_and(|last| last == line) {

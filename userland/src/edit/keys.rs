@@ -54,6 +54,12 @@ pub enum Key {
     CutWordRight,
     /// Insert what was cut last.
     Paste,
+    /// Complete the word.
+    Complete,
+    /// What follows is pasted, up to [`Key::PasteEnd`].
+    PasteBegin,
+    /// What was pasted ends.
+    PasteEnd,
     /// Clear the screen.
     ClearScreen,
     /// Drop the line.
@@ -117,7 +123,7 @@ impl Keys {
                 self.state = State::Escape;
                 press(Key::Escape);
             }
-            b' '..=b'~' | b'\t' => press(Key::Insert(Unit::Char(char::from(byte)))),
+            b' '..=b'~' => press(Key::Insert(Unit::Char(char::from(byte)))),
             0x80.. => self.character([0; 4], 0, byte, press),
             _ => control(byte).into_iter().for_each(press),
         }
@@ -182,6 +188,7 @@ fn control(byte: u8) -> Option<Key> {
         b'F' => Key::Right,
         b'G' => Key::Abort,
         b'H' | 0x7f => Key::Backspace,
+        b'I' => Key::Complete,
         b'J' | b'M' => Key::Enter,
         b'K' => Key::CutToEnd,
         b'L' => Key::ClearScreen,
@@ -222,6 +229,8 @@ fn function_key(parameters: &[u8], last: u8) -> Option<Key> {
         (b'F', _) | (b'~', Some(4 | 8)) => Key::End,
         (b'~', Some(3)) if by_word => Key::CutWordRight,
         (b'~', Some(3)) => Key::Delete,
+        (b'~', Some(200)) => Key::PasteBegin,
+        (b'~', Some(201)) => Key::PasteEnd,
         (b'R', Some(row)) => Key::Position { row, column: second? },
         _ => return None,
     })

@@ -39,6 +39,12 @@ impl Line {
         bytes
     }
 
+    pub(super) fn bytes_before_cursor(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.units[..self.cursor].iter().for_each(|unit| unit.write(&mut bytes));
+        bytes
+    }
+
     /// From which unit on the screen is out of date.
     pub(super) fn take_changed(&mut self) -> usize {
         replace(&mut self.changed, usize::MAX).min(self.units.len())

@@ -28,7 +28,7 @@ pub use unit::Unit;
 
 use crate::shell::LINE_MAX;
 use alloc_crate::vec::Vec;
-use core::mem::take;
+use core::mem::{replace, take};
 use display::{Display, Frame};
 use history::History;
 use line::Line;
@@ -37,6 +37,9 @@ use search::Search;
 /// Asks the terminal for its size: where does the cursor end up that is sent far down and right (DECSC, CUP, DSR 6,
 /// DECRC)? The answer comes as input, among what is typed.
 const ASK_SIZE: &[u8] = b"\x1b7\x1b[999;999H\x1b[6n\x1b8";
+/// Asks the terminal to mark what is pasted, and not to any more (xterm's ctlseqs, "Bracketed Paste Mode").
+const MARK_PASTES: &[u8] = b"\x1b[?2004h";
+const MARK_NO_PASTES: &[u8] = b"\x1b[?2004l";
 const BELL: u8 = 0x07;
 
 /// What came of a byte.
@@ -50,6 +53,13 @@ pub enum Step {
     Interrupted,
     /// Ctrl-D in an empty line.
     EndOfInput,
+    /// Tab: somebody who knows the names has to call [`Editor::insert_text`] or [`Editor::list`].
+    Complete {
+        /// The line up to the cursor.
+        before: Vec<u8>,
+        /// The key before was a Tab too.
+        again: bool,
+    },
     /// The terminal says that its screen has this size.
     Size {
         /// Rows of characters.
@@ -76,6 +86,12 @@ pub struct Editor {
     /// Something of the line found no room.
     overflowed: bool,
     asked_size: bool,
+    /// The terminal was asked to mark what is pasted.
+    marks_pastes: bool,
+    /// What comes is pasted: text, whatever it is.
+    pasting: bool,
+    /// The last key was a Tab.
+    completing: bool,
 }
 
 impl Default for Editor {
@@ -100,14 +116,22 @@ impl Editor {
             cut: Vec::new(),
             overflowed: false,
             asked_size: false,
+            marks_pastes: false,
+            pasting: false,
+            completing: false,
         }
     }
 
-    /// Begins a line: shows the prompt, where the cursor is. With `ask`, first asks the terminal for its size.
+    /// Begins a line: shows the prompt, where the cursor is. With `ask`, first asks the terminal for its size, and to
+    /// mark what is pasted.
     pub fn start(&mut self, prompt: &str, size: Size, ask: bool, out: &mut Vec<u8>) {
         if ask {
+            out.extend_from_slice(MARK_PASTES);
             self.ask_size(out);
         }
+        self.marks_pastes = ask;
+        self.pasting = false;
+        self.completing = false;
         self.prompt = prompt.chars().map(Unit::Char).collect();
         self.line = Line::default();
         self.display = Display::new(size);
@@ -116,6 +140,11 @@ impl Editor {
         self.search = None;
         self.overflowed = false;
         self.refresh(0, out);
+    }
+
+    /// The lines that were entered, the oldest first.
+    pub fn history(&self) -> impl Iterator<Item = &[u8]> {
+        self.history.iter()
     }
 
     /// Whether the terminal was asked for its size and has not answered.
@@ -150,6 +179,30 @@ impl Editor {
         self.display.show(frame, usize::MAX, out);
     }
 
+    /// Inserts text at the cursor: the rest of a word.
+    pub fn insert_text(&mut self, text: &[u8], out: &mut Vec<u8>) {
+        for unit in Unit::all(text) {
+            self.insert(unit, out);
+        }
+        self.refresh(usize::MAX, out);
+    }
+
+    /// Shows lines of text below the line, and the line again below them. Without text it rings the bell.
+    pub fn list(&mut self, text: &str, out: &mut Vec<u8>) {
+        if text.is_empty() {
+            out.push(BELL);
+            return;
+        }
+        let cursor = self.line.cursor();
+        self.line.go(self.line.units().len());
+        self.refresh(usize::MAX, out);
+        self.display.finish(out);
+        out.extend_from_slice(text.as_bytes());
+        self.display.restart();
+        self.line.go(cursor);
+        self.refresh(0, out);
+    }
+
     fn ask_size(&mut self, out: &mut Vec<u8>) {
         self.asked_size = true;
         out.extend_from_slice(ASK_SIZE);
@@ -159,13 +212,25 @@ impl Editor {
         if let Key::Position { row, column } = key {
             return take(&mut self.asked_size).then_some(Step::Size { rows: row, columns: column });
         }
+        if self.pasting && self.press_in_paste(key, out) {
+            return None;
+        }
         if self.search.is_some() && self.press_in_search(key, out) {
             return None;
         }
+        let again = replace(&mut self.completing, key == Key::Complete);
         match key {
+            Key::PasteBegin => self.pasting = true,
+            Key::Complete => {
+                let before = self.line.bytes_before_cursor();
+                return Some(Step::Complete { before, again });
+            }
             Key::Enter => return Some(self.enter(out)),
             Key::Interrupt => return Some(self.interrupt(out)),
-            Key::DeleteOrEnd if self.line.is_empty() => return Some(Step::EndOfInput),
+            Key::DeleteOrEnd if self.line.is_empty() => {
+                self.end_pastes(out);
+                return Some(Step::EndOfInput);
+            }
             Key::ClearScreen => {
                 self.display.clear(out);
                 self.ask_size(out);
@@ -177,6 +242,29 @@ impl Editor {
             }
         }
         None
+    }
+
+    /// What is pasted is text: a line end is part of it, and no key does anything, but for Ctrl-C.
+    fn press_in_paste(&mut self, key: Key, out: &mut Vec<u8>) -> bool {
+        match key {
+            Key::Insert(_) if self.search.is_some() => return false,
+            Key::Insert(unit) => self.insert(unit, out),
+            Key::Enter => self.insert(Unit::Char('\n'), out),
+            Key::Complete => self.insert(Unit::Char('\t'), out),
+            Key::Interrupt | Key::PasteEnd => {
+                self.pasting = false;
+                return key == Key::PasteEnd;
+            }
+            _ => {}
+        }
+        self.refresh(usize::MAX, out);
+        true
+    }
+
+    fn end_pastes(&mut self, out: &mut Vec<u8>) {
+        if replace(&mut self.marks_pastes, false) {
+            out.extend_from_slice(MARK_NO_PASTES);
+        }
     }
 
     /// Keys that change the line or move in it.
@@ -281,6 +369,7 @@ impl Editor {
 
     fn enter(&mut self, out: &mut Vec<u8>) -> Step {
         self.display.finish(out);
+        self.end_pastes(out);
         if self.overflowed {
             return Step::TooLong;
         }
@@ -294,6 +383,7 @@ impl Editor {
         self.refresh(usize::MAX, out);
         out.extend_from_slice(b"^C");
         self.display.finish(out);
+        self.end_pastes(out);
         Step::Interrupted
     }
 

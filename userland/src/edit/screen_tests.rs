@@ -18,7 +18,7 @@ fn the_terminal_is_asked_for_its_size_and_its_answer_is_no_input() {
     let mut session = Session::new(24, 80, 0);
     let mut out = Vec::new();
     session.editor.start(PROMPT, session.size, true, &mut out);
-    assert!(out.starts_with(b"\x1b7\x1b[999;999H\x1b[6n\x1b8askr$ "));
+    assert!(out.starts_with(b"\x1b[?2004h\x1b7\x1b[999;999H\x1b[6n\x1b8askr$ "));
     session.keys(b"ab\x1b[30;100Rc");
     assert_eq!(
         (session.line().as_str(), &session.steps[..]),

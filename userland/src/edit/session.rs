@@ -48,7 +48,8 @@ impl Session {
             let step = self.editor.feed(byte, &mut out);
             self.screen.write(&out);
             self.sent.extend(out);
-            let ends = step.as_ref().is_some_and(|step| !matches!(step, Step::Size { .. }));
+            let ends =
+                step.as_ref().is_some_and(|step| !matches!(step, Step::Size { .. } | Step::Complete { .. }));
             self.steps.extend(step);
             if ends {
                 if self.screen.x > 0 {

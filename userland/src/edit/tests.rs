@@ -49,7 +49,8 @@ fn keys_move_and_delete() {
         ("one two\x1bOdx", "one x|two"),
         ("a\x1b[[Ab\x1b[24~c\x1b[200~d\x1b[201~e", "abcde|"),
         ("a\x1b[1111111111111111111111Cb", "ab|"),
-        ("a\tb", "a\tb|"),
+        ("\x1b[200~a\tb\x1b[201~", "a\tb|"),
+        ("\x1b[200~a\x04\x01\x1b[Db\x1b[201~c", "abc|"),
         ("\x7f\x1b[D\x1b[C\x1b[3~\x17\x15\x0b\x1bb\x1bf", "|"),
         ("a\x1b\x1b[Db", "b|a"),
     ] {
@@ -180,6 +181,44 @@ fn a_part_in_the_middle_of_a_character_is_found_there() {
 }
 
 #[test]
+fn what_is_pasted_is_text_up_to_its_end() {
+    let mut session = Session::new(24, 80, 0);
+    session.keys(b"a\x1b[200~b\tc\rd\x1b[201~e\r");
+    assert_eq!(session.steps, [Step::Line(b"ab\tc\nde".to_vec())]);
+    session.keys(b"\x1b[200~x\x03y\r");
+    assert_eq!(session.steps[1..], [Step::Interrupted, Step::Line(b"y".to_vec())], "Ctrl-C ends a paste");
+    let mut out = Vec::new();
+    session.editor.start(PROMPT, session.size, true, &mut out);
+    assert!(out.starts_with(MARK_PASTES));
+    out.clear();
+    session.editor.feed(b'\r', &mut out);
+    assert_eq!(out, [b"\n", MARK_NO_PASTES].concat());
+}
+
+#[test]
+fn tab_asks_for_a_word_and_gets_text_or_a_list() {
+    let mut session = Session::new(24, 80, 2);
+    session.keys(b"ls fo bar\x1bb\x1b[D\t\tx\t");
+    let complete = |before: &str, again| Step::Complete { before: before.into(), again };
+    assert_eq!(session.steps, [complete("ls fo", false), complete("ls fo", true), complete("ls fox", false)]);
+    let mut out = Vec::new();
+    session.editor.insert_text("é\u{301}".as_bytes(), &mut out);
+    session.screen.write(&out);
+    session.check();
+    assert_eq!(session.line(), "ls foxé\u{301}| bar");
+    out.clear();
+    session.editor.list("one  two\nthree\n", &mut out);
+    session.screen.write(&out);
+    let rows: Vec<String> = (2..6).map(|y| session.screen.row(y)).collect();
+    assert_eq!(rows, ["askr$ ls foxé\u{301} bar", "one  two", "three", "askr$ ls foxé\u{301} bar"]);
+    session.keys(b"!");
+    assert_eq!(session.line(), "ls foxé\u{301}!| bar");
+    out.clear();
+    session.editor.list("", &mut out);
+    assert_eq!(out, [BELL]);
+}
+
+#[test]
 fn ten_kilobytes_are_pasted_without_loss() {
     let text: String = ('a'..='z').cycle().take(10 * 1024).collect();
     let mut session = Session::new(24, 80, 0);
@@ -237,7 +276,7 @@ proptest! {
             editor.feed(byte, &mut out);
         }
         // Ends a sequence that was begun, then a search, then the line.
-        b"~~\x07\x03".iter().for_each(|&byte| drop(editor.feed(byte, &mut out)));
+        b"~~\x1b[201~\x07\x03".iter().for_each(|&byte| drop(editor.feed(byte, &mut out)));
         editor.start(PROMPT, Size::new(24, 80), false, &mut out);
         text.bytes().for_each(|byte| drop(editor.feed(byte, &mut out)));
         prop_assert_eq!(editor.line.to_bytes(), text.as_bytes());

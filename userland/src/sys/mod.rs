@@ -5,6 +5,7 @@
 
 mod ask;
 mod file;
+mod interrupt;
 mod machine;
 mod memory;
 mod process;
@@ -19,6 +20,7 @@ pub use file::{
     Fd, STDERR, STDIN, STDOUT, chdir, close, dup, dup2, fcntl, fstat, getcwd, getdents64, lseek, open, pipe,
     read, stat, write,
 };
+pub use interrupt::{catch_interrupts, take_interrupt};
 pub use machine::{Reboot, clock_gettime, nanosleep, reboot, uname};
 pub use memory::{brk, grow_break, map_anonymous};
 pub use process::{

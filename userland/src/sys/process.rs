@@ -154,11 +154,11 @@ pub enum Disposition {
 
 /// The kernel's `struct sigaction` on x86-64 (`include/linux/signal_types.h`).
 #[repr(C)]
-struct KernelSigaction {
-    handler: u64,
-    flags: u64,
-    restorer: u64,
-    mask: u64,
+pub(super) struct KernelSigaction {
+    pub(super) handler: u64,
+    pub(super) flags: u64,
+    pub(super) restorer: u64,
+    pub(super) mask: u64,
 }
 
 /// `rt_sigaction(2)`, without handlers.

@@ -2,12 +2,12 @@
 
 use core::cell::RefCell;
 
-/// A static cell for programs of this library. They have one thread and no signal handlers, so two parts of a
-/// program never run at the same time; a borrow that overlaps another panics as with any `RefCell`.
+/// A static cell for programs of this library. They have one thread, and the only signal handler sets a flag, so two
+/// parts of a program never use a cell at the same time; a borrow that overlaps another panics as with any `RefCell`.
 pub(crate) struct Single<T>(RefCell<T>);
 
-// SAFETY: this library can neither start a thread nor install a signal handler (`set_signal` offers only the
-// default and ignoring), so there is never a second context that could touch the cell.
+// SAFETY: this library can not start a thread, and the only signal handler that it can install (`sys/interrupt.rs`)
+// touches an atomic flag and nothing else, so there is never a second context that could touch the cell.
 unsafe impl<T> Sync for Single<T> {}
 
 impl<T> Single<T> {

@@ -1,10 +1,11 @@
 //! `ai TEXT`: a request to the agent in the person's own words.
 
-use crate::EXIT_USAGE;
+use crate::{EXIT_USAGE, Shell};
 use askr_userland::agent::{self, Answer, INTENT_NATURAL_LANGUAGE, QUESTION_MAX, Question};
 use askr_userland::answer::Action;
 use askr_userland::bytes::Lines;
-use askr_userland::{Errno, eprintln, println};
+use askr_userland::sys::Fork;
+use askr_userland::{Errno, eprintln, println, process};
 use core::time::Duration;
 
 /// How long to wait for the answer.
@@ -12,8 +13,26 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// Status when nobody answered in time, as `timeout` of the GNU coreutils has it.
 const EXIT_TIMED_OUT: i32 = 124;
 
+impl Shell {
+    /// Asks the agent; the exit status. A shell with a terminal lives on after Ctrl-C, so it leaves the waiting to a
+    /// copy of itself, which Ctrl-C ends.
+    pub(crate) fn run_ai(&mut self, text: &[u8]) -> i32 {
+        if self.control.is_none() {
+            return run(text);
+        }
+        match self.fork_foreground() {
+            Ok(Fork::Child) => process::exit(run(text)),
+            Ok(Fork::Parent(pid)) => self.finish(pid, b"ai"),
+            Err(errno) => {
+                self.cannot_fork(errno);
+                self.status
+            }
+        }
+    }
+}
+
 /// Asks and prints the answer; the exit status. Nothing that the agent proposes is carried out.
-pub(crate) fn run(text: &[u8]) -> i32 {
+fn run(text: &[u8]) -> i32 {
     if text.is_empty() {
         eprintln!("usage: ai TEXT, for example: ai what is running here?");
         return EXIT_USAGE;

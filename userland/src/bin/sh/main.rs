@@ -1,4 +1,5 @@
-//! `sh`: reads lines and runs them. `sh` alone reads standard input, `sh -c LINE` runs a line, `sh FILE` a file.
+//! `sh`: the shell (POSIX.1-2017, XCU 2). `sh` alone reads commands from standard input, `sh -c TEXT [NAME ARG…]` runs
+//! a text, `sh FILE [ARG…]` a file. docs/shell.md says what is different.
 //!
 //! Exit status: that of the last command; 2 for a syntax error, 126 and 127 for a program that cannot be started
 //! or found, 128 + n for one ended by signal n.
@@ -10,139 +11,129 @@ extern crate alloc;
 
 mod ai;
 mod builtin;
+mod exec;
+mod host;
 mod input;
 mod job;
-mod run;
+mod launch;
+mod names;
+mod options;
+mod redirect;
+mod session;
+mod simple;
 mod terminal;
 
-use askr_abi::types::SIGINT;
-use askr_userland::bytes::Bytes;
-use askr_userland::shell::{LINE_MAX, ai_text, parse, tokenize};
-use askr_userland::sys::{self, Disposition};
-use askr_userland::{Args, eprintln, io, println, signal};
-use input::{Lines, Next};
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::rc::Rc;
+use alloc::vec::Vec;
+use askr_userland::shell::tree::Command;
+use askr_userland::shell::variables::Variables;
+use askr_userland::sys::{self, Fd, Pid};
+use askr_userland::{Args, env, eprintln};
+use core::ops::ControlFlow;
 use job::Jobs;
+use options::{Options, Source};
 use terminal::Terminal;
 
 askr_userland::main!(main);
 
-/// Status after wrong use or a syntax error.
+/// Status after wrong use, a syntax error, or a word that cannot be expanded.
 const EXIT_USAGE: i32 = 2;
 /// Status when a file of commands cannot be read.
 const EXIT_NOT_FOUND: i32 = 127;
-/// Status after Ctrl-C at the prompt.
+/// Status after Ctrl-C.
 const EXIT_INTERRUPTED: i32 = 130;
-/// After so many ends of input in a row the terminal is taken for gone.
-const ENDS_MAX: u32 = 16;
-/// What an interactive shell shows when it is ready.
-const PROMPT: &str = "askr$ ";
+/// Longest file of commands, and longest command of several lines, in bytes.
+const SCRIPT_MAX: usize = 1024 * 1024;
+/// How deep commands may run in one another, calls of functions included. The stack has room for more.
+const LEVELS_MAX: usize = 1_000;
+
+/// Why commands are left before their end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leave {
+    /// `break`: so many loops.
+    Break(usize),
+    /// `continue`: the next round of the loop so far out.
+    Continue(usize),
+    /// `return`
+    Return,
+    /// `exit`, or an error that ends the shell.
+    Exit,
+    /// Ctrl-C, or an error that ends what a person typed.
+    Abandon,
+}
+
+/// Whether the next command runs.
+pub(crate) type Run = ControlFlow<Leave>;
 
 /// The shell's state.
 pub(crate) struct Shell {
     /// `$?`: exit status of the last command.
     pub(crate) status: i32,
-    /// A person types the commands: there is a prompt, and each job has the terminal to itself.
-    pub(crate) interactive: bool,
-    /// Set by `exit`.
-    pub(crate) leaving: bool,
-    /// What runs in the background.
+    pub(crate) variables: Variables,
+    pub(crate) functions: BTreeMap<Vec<u8>, Rc<Command>>,
+    /// `$1` and so on.
+    pub(crate) positional: Vec<Vec<u8>>,
+    /// `$0`
+    pub(crate) name: Vec<u8>,
+    /// `$$`
+    pub(crate) pid: Pid,
+    /// `$!`
+    pub(crate) last_background: Option<Pid>,
+    pub(crate) options: Options,
+    /// A person types the commands: the terminal. Each job has it to itself.
+    pub(crate) control: Option<Fd>,
+    /// Reads what the person types, and keeps the history.
+    pub(crate) person: Option<Box<Terminal>>,
     pub(crate) jobs: Jobs,
+    /// Greater than 0 where a failure is tested, so that `set -e` does not end the shell.
+    pub(crate) tested: usize,
+    /// Loops that go on in this function.
+    pub(crate) loops: usize,
+    /// Functions and files of `.` that go on.
+    pub(crate) calls: usize,
+    /// Commands that go on.
+    pub(crate) levels: usize,
+    /// Exit status of the last command substitution of this command.
+    pub(crate) substituted: Option<i32>,
+    /// The job in the foreground was ended by Ctrl-C.
+    pub(crate) interrupted: bool,
 }
 
 fn main(args: Args) -> i32 {
-    let mut shell = Shell { status: 0, interactive: false, leaving: false, jobs: Jobs::default() };
-    match args.rest() {
-        [] => {
-            shell.interactive = sys::is_terminal(sys::STDIN);
-            if shell.interactive {
-                shell.run_terminal();
-            } else {
-                shell.run_input(&mut Lines::of_stdin());
-            }
-        }
-        [b"-c", line] => shell.run_line(line),
-        [b"-c", ..] | [_, _, ..] => {
-            eprintln!("usage: sh [-c LINE | FILE]");
+    let (options, source, rest) = match options::parse(args.rest()) {
+        Ok(parsed) => parsed,
+        Err(message) => {
+            eprintln!("sh: {message}");
+            eprintln!("usage: sh [-efux] [-C] [-c TEXT [NAME [ARG...]] | -s [ARG...] | FILE [ARG...]]");
             return EXIT_USAGE;
         }
-        [path] => match io::File::open(path) {
-            Ok(file) => shell.run_input(&mut Lines::of_file(file)),
-            Err(errno) => {
-                eprintln!("sh: {}: {errno}", Bytes(path));
-                return EXIT_NOT_FOUND;
-            }
-        },
+    };
+    let mut shell = Shell {
+        status: 0,
+        variables: Variables::from_environment(&env::variables()),
+        functions: BTreeMap::new(),
+        positional: rest.iter().map(|argument| argument.to_vec()).collect(),
+        name: args.all().first().map_or(&b"sh"[..], |name| name).to_vec(),
+        pid: sys::getpid(),
+        last_background: None,
+        options,
+        control: None,
+        person: None,
+        jobs: Jobs::default(),
+        tested: 0,
+        loops: 0,
+        calls: 0,
+        levels: 0,
+        substituted: None,
+        interrupted: false,
+    };
+    shell.prepare();
+    match source {
+        Source::Text(text) => shell.run_argument(text),
+        Source::File(path) => shell.run_file(path),
+        Source::Input => shell.run_input(),
     }
     shell.status
-}
-
-impl Shell {
-    /// Runs what a person types until `exit`.
-    fn run_terminal(&mut self) {
-        self.take_terminal();
-        let mut terminal = Terminal::new();
-        let mut ends = 0;
-        while !self.leaving {
-            self.jobs.report_ended();
-            let next = terminal.next(PROMPT);
-            ends = if matches!(next, Next::End) { ends + 1 } else { 0 };
-            match next {
-                Next::End if ends < ENDS_MAX => {
-                    println!("\nType `exit` to end this shell, `poweroff` to switch the machine off.");
-                }
-                next => self.run_next(next),
-            }
-        }
-    }
-
-    /// Runs line after line until the end of the input or `exit`.
-    fn run_input(&mut self, lines: &mut Lines) {
-        while !self.leaving {
-            self.run_next(lines.next());
-        }
-    }
-
-    fn run_next(&mut self, next: Next) {
-        match next {
-            Next::Line(line) => self.run_line(&line),
-            Next::TooLong => {
-                eprintln!("sh: a line has more than {LINE_MAX} bytes; it was not run");
-                self.status = EXIT_USAGE;
-            }
-            Next::Interrupted => self.status = EXIT_INTERRUPTED,
-            Next::End => self.leaving = true,
-            Next::Failed(errno) => {
-                eprintln!("sh: cannot read commands: {errno}");
-                self.status = EXIT_USAGE;
-                self.leaving = true;
-            }
-        }
-    }
-
-    /// Leads a process group that has the terminal, and lets Ctrl-C end the job in front of it but not itself.
-    fn take_terminal(&self) {
-        for number in [SIGINT, signal::SIGTTOU] {
-            if let Err(errno) = sys::set_signal(number, Disposition::Ignore) {
-                eprintln!("sh: cannot ignore signal {number}: {errno}");
-            }
-        }
-        // Fails if we lead it already.
-        let _ = sys::setpgid(0, 0);
-        job::take_back_terminal();
-    }
-
-    /// Runs one line, or several joined by line ends.
-    fn run_line(&mut self, line: &[u8]) {
-        if let Some(text) = ai_text(line) {
-            self.status = self.run_ai(text);
-            return;
-        }
-        match tokenize(line).and_then(parse) {
-            Ok(chains) => self.run_chains(&chains),
-            Err(error) => {
-                eprintln!("sh: {error}");
-                self.status = EXIT_USAGE;
-            }
-        }
-    }
 }

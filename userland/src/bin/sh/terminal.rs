@@ -1,10 +1,13 @@
 //! Lines from a person at a terminal.
 
+use crate::Shell;
 use crate::input::Next;
+use crate::names::listed;
 use alloc::vec::Vec;
 use askr_abi::terminal::{ECHO, ICANON, ISIG, Termios, VMIN, VTIME, Winsize};
 use askr_abi::types::CLOCK_MONOTONIC;
 use askr_userland::edit::{Editor, Size, Step, size_at_end};
+use askr_userland::sys::Fd;
 use askr_userland::{Errno, io, sys};
 use core::time::Duration;
 
@@ -30,15 +33,23 @@ impl Terminal {
 
     /// Shows the prompt and reads a line. The terminal is left in raw mode: what is typed from now on waits until the
     /// command sets the mode it wants, and is then typed to the command.
-    pub(crate) fn next(&mut self, prompt: &str) -> Next {
+    pub(crate) fn next(&mut self, prompt: &str, shell: &Shell) -> Next {
         // Print what is left first: the editor takes the cursor to be where the output ends.
-        match io::flush().and_then(|()| set_raw(1, 0)).and_then(|()| self.read_line(prompt)) {
+        match io::flush()
+            .and_then(|()| set_raw(sys::STDIN, 1, 0, false))
+            .and_then(|()| self.read_line(prompt, shell))
+        {
             Ok(next) => next,
             Err(errno) => Next::Failed(errno),
         }
     }
 
-    fn read_line(&mut self, prompt: &str) -> Result<Next, Errno> {
+    /// The lines that were typed, the oldest first.
+    pub(crate) fn history(&self) -> impl Iterator<Item = &[u8]> {
+        self.editor.history()
+    }
+
+    fn read_line(&mut self, prompt: &str, shell: &Shell) -> Result<Next, Errno> {
         let size = sys::window_size(sys::STDIN)?;
         // Where the size is not known there may be no screen at all, and nobody to answer.
         let ask = size.rows > 0 && !self.silent;
@@ -51,6 +62,7 @@ impl Terminal {
             let Some(step) = self.editor.feed(byte, &mut out) else { continue };
             match step {
                 Step::Size { rows, columns } => self.resize(rows, columns, &mut out)?,
+                Step::Complete { before, again } => self.complete(&before, again, shell, &mut out)?,
                 last => {
                     io::write_all(sys::STDOUT, &out)?;
                     self.await_answer()?;
@@ -58,11 +70,29 @@ impl Terminal {
                         Step::Line(line) => Next::Line(line),
                         Step::TooLong => Next::TooLong,
                         Step::Interrupted => Next::Interrupted,
-                        Step::EndOfInput | Step::Size { .. } => Next::End,
+                        Step::EndOfInput | Step::Size { .. } | Step::Complete { .. } => Next::End,
                     });
                 }
             }
         }
+    }
+
+    /// Inserts the rest of the word, or shows what it could be.
+    fn complete(
+        &mut self,
+        before: &[u8],
+        again: bool,
+        shell: &Shell,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Errno> {
+        let completion = shell.complete(before);
+        if completion.insert.is_empty() {
+            let columns = sys::window_size(sys::STDIN)?.columns;
+            self.editor.list(&listed(&completion, columns, again), out);
+        } else {
+            self.editor.insert_text(&completion.insert, out);
+        }
+        Ok(())
     }
 
     fn resize(&mut self, rows: u16, columns: u16, out: &mut Vec<u8>) -> Result<(), Errno> {
@@ -92,7 +122,7 @@ impl Terminal {
         if !self.editor.waits_for_size() {
             return Ok(());
         }
-        set_raw(0, TICK)?;
+        set_raw(sys::STDIN, 0, TICK, false)?;
         let deadline = sys::clock_gettime(CLOCK_MONOTONIC)? + ANSWER_PATIENCE;
         let mut byte = [0];
         while sys::clock_gettime(CLOCK_MONOTONIC)? < deadline {
@@ -113,11 +143,14 @@ impl Terminal {
     }
 }
 
-/// Bytes as they come: no lines, no echo, no signals. A newline still goes out as CR LF.
-fn set_raw(min: u8, time: u8) -> Result<(), Errno> {
+/// Bytes as they come: no lines, no echo, and signals by keys only if `signals`. A newline still goes out as CR LF.
+pub(crate) fn set_raw(terminal: Fd, min: u8, time: u8, signals: bool) -> Result<(), Errno> {
     let mut raw = Termios::CANONICAL;
-    raw.local &= !(ICANON | ECHO | ISIG);
+    raw.local &= !(ICANON | ECHO);
+    if !signals {
+        raw.local &= !ISIG;
+    }
     raw.control_chars[VMIN] = min;
     raw.control_chars[VTIME] = time;
-    sys::set_terminal_attributes(sys::STDIN, &raw)
+    sys::set_terminal_attributes(terminal, &raw)
 }
