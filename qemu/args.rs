@@ -275,6 +275,19 @@ mod tests {
     }
 
     #[test]
+    fn an_image_is_written_or_booted_from() {
+        let options = parse("image out.img --with a").unwrap();
+        assert_eq!(options.image.as_deref(), Some(std::path::Path::new("out.img")));
+        assert_eq!(options.with.len(), 1);
+        let options = parse("--boot uefi --with a --with b").unwrap();
+        assert_eq!((options.door, options.image, options.with.len()), (Door::Uefi, None, 2));
+        assert_eq!(parse("").unwrap().door, Door::Direct);
+        for wrong in ["image", "image a b", "--boot floppy", "--memory 64M image a"] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
     fn every_option_arrives() {
         let options = parse(
             "--with a --with b:/opt/b --memory 1G --machine microvm --accel tcg --agent-socket s --headless",

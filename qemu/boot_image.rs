@@ -82,6 +82,11 @@ pub(crate) fn build(initrd: &Path, out: &Path) -> Result<()> {
     Err(Error::BootImage { reason: String::from_utf8_lossy(&output.stderr).trim_end().to_owned() })
 }
 
+/// Whether this program can make images.
+pub(crate) fn check_builder() -> Result<()> {
+    builder().map(drop)
+}
+
 fn builder() -> Result<(PathBuf, PathBuf)> {
     match (BUILDER, BARE_KERNEL) {
         (Some(program), Some(kernel)) => Ok((program.into(), kernel.into())),

@@ -43,6 +43,9 @@ pub(crate) fn arguments(machine: &Machine, kvm: bool, start: &Start<'_>) -> Vec<
         (Model::Microvm, true) => "microvm,acpi=off,pic=on,pit=on,rtc=on,isa-serial=on",
         (Model::Microvm, false) => "microvm,acpi=off,pic=on,pit=on,rtc=on,isa-serial=off",
     });
+    if let Some(mib) = machine.low_memory_mib {
+        add(&format!("-machine max-ram-below-4g={mib}M"));
+    }
     // QEMU's own fallback would print a warning for every start without KVM.
     add(if kvm { "-accel kvm" } else { "-accel tcg" });
     add(&format!("-cpu {} -m {}M", machine.cpu, machine.memory_mib));

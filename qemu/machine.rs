@@ -85,6 +85,7 @@ pub struct Machine {
     pub(crate) com1: bool,
     pub(crate) com2: bool,
     pub(crate) gdb: bool,
+    pub(crate) low_memory_mib: Option<u32>,
     pub(crate) memory_mib: u32,
     pub(crate) model: Model,
     accel: Accel,
@@ -114,6 +115,7 @@ impl Machine {
             com1: true,
             com2: true,
             gdb: false,
+            low_memory_mib: None,
             memory_mib: DEFAULT_MEMORY_MIB,
             model: Model::default(),
             accel: Accel::Tcg,
@@ -209,6 +211,13 @@ impl Machine {
         self
     }
 
+    /// Puts no more than this below 4 GiB, in MiB, and the rest of memory above. Not for a microvm.
+    #[must_use]
+    pub fn low_memory_mib(mut self, mib: u32) -> Self {
+        self.low_memory_mib = Some(mib);
+        self
+    }
+
     /// The kind of PC.
     #[must_use]
     pub fn model(mut self, model: Model) -> Self {
@@ -248,6 +257,9 @@ impl Machine {
         let folder = RunFolder::create(&self.state_dir).map_err(Error::io("making the run folder"))?;
         let words = self.kernel_words().map_err(Error::io("/dev/urandom"))?;
         let line = format!("{words}\n");
+        if self.door != Door::Direct {
+            boot_image::check_builder()?;
+        }
         let firmware = match (self.door, self.model) {
             (Door::Bios | Door::Uefi, Model::Microvm) => return Err(Error::NoDiskBoot { model: "microvm" }),
             (Door::Uefi, _) => Some(Firmware::find()?),

@@ -36,8 +36,6 @@ const INIT: &[u8] = b"/bin/init";
 extern "C" fn kernel_main(info: &'static mut BootInfo) -> ! {
     let initrd = fs::initrd::locate(info);
     screen::locate(info);
-    arch::gdt::init();
-    arch::trap::init();
     drivers::debugcon::init();
     let com1 = console::init();
     mm::init(info);

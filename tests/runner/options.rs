@@ -149,3 +149,15 @@ fn kvm_where_there_is_none_is_an_error_and_no_slower_guest() {
         assert!(complaints(&finished).contains("KVM can't be used"), "{}", complaints(&finished));
     }
 }
+
+#[test]
+#[cfg(not(feature = "disk-image"))]
+fn what_needs_the_feature_names_the_command() {
+    for words in [&["--boot", "bios"][..], &["--boot", "uefi"], &["image", "out.img"]] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_askr"));
+        let finished = finish(command.args(words));
+        assert_eq!(finished.status.code(), Some(1), "{words:?}");
+        let said = complaints(&finished);
+        assert!(said.contains("cargo run --features disk-image -- "), "{words:?}: {said}");
+    }
+}

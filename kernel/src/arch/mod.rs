@@ -10,3 +10,9 @@ pub(crate) mod pic;
 pub(crate) mod power;
 mod rtc;
 pub(crate) mod trap;
+
+/// From here on a fault says what it was. Each door calls it first and once, interrupts off.
+pub(crate) fn catch_faults() {
+    gdt::init();
+    trap::init();
+}

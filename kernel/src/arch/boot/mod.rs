@@ -83,6 +83,7 @@ fn image_main(info: &'static mut BootInfo) -> ! {
     unsafe extern "C" {
         fn image_entry(info: *mut u8) -> !;
     }
+    crate::arch::catch_faults();
     // SAFETY: the stub only changes to the boot stack, which nobody uses yet, and calls `kernel_main`.
     unsafe { image_entry(core::ptr::from_mut(info).cast()) }
 }

@@ -92,6 +92,7 @@ extern "C" fn pvh_main(start_info: u64) -> ! {
         static __image_start: u8;
         static __image_end: u8;
     }
+    crate::arch::catch_faults();
     // SAFETY: the PVH protocol puts this address into EBX.
     let start = unsafe { at::<StartInfo>(start_info) };
     assert!(start.magic == MAGIC && start.version >= 1, "not started by a PVH loader with a memory map");

@@ -20,6 +20,7 @@ pvh_start:
     cli
     cld
     mov esp, offset boot_stack_top - KERNEL_BASE
+    call need_processor
 
     // 2048 entries of 2 MiB: the first 4 GiB, in four page directories that lie one after the other.
     mov edi, offset boot_pd - KERNEL_BASE
@@ -72,6 +73,39 @@ pvh_start:
     push eax
     retf
 
+// Returns if the processor has long mode and execute-disable (CPUID leaf 0x80000001, Intel SDM vol. 2A, CPUID). Else it
+// says so where somebody may hear it, COM1 and the debug console, and stops. Keeps ebx.
+need_processor:
+    push ebx
+    mov eax, 0x80000000
+    cpuid
+    cmp eax, 0x80000001
+    jb 6f
+    mov eax, 0x80000001
+    cpuid
+    and edx, 0x20100000             // LM, NX
+    cmp edx, 0x20100000
+    jne 6f
+    pop ebx
+    ret
+6:  mov esi, offset no_processor - KERNEL_BASE
+7:  lodsb
+    test al, al
+    jz 9f
+    mov bl, al
+    out 0xe9, al
+    mov edx, 0x3fd                  // line status of COM1
+    mov ecx, 100000                 // a port that is not there never says that it is ready
+8:  in al, dx
+    test al, 0x20
+    loopz 8b
+    mov edx, 0x3f8
+    mov al, bl
+    out dx, al
+    jmp 7b
+9:  hlt
+    jmp 9b
+
 .code64
 pvh_long:
     mov ax, 16
@@ -101,6 +135,8 @@ image_entry:
     ud2
 
 .section .rodata.boot, "a"
+no_processor:
+    .asciz "Askr needs a 64-bit processor with execute-disable (long mode, NX).\r\n"
 .align 8
 boot_gdt:
     .quad 0
