@@ -179,62 +179,62 @@ impl File {
 
 /// What is known about what `path` leads to.
 pub fn metadata(path: &[u8]) -> Result<Metadata, Errno> {
-    sys::stat(&*c_path(path)?).map(Metadata)
+    sys::stat(&c_path(path)?).map(Metadata)
 }
 
 /// What is known about `path` itself, even if it is a symbolic link.
 pub fn symlink_metadata(path: &[u8]) -> Result<Metadata, Errno> {
-    sys::lstat(&*c_path(path)?).map(Metadata)
+    sys::lstat(&c_path(path)?).map(Metadata)
 }
 
 /// Makes a directory with these permission bits, less the umask.
 pub fn create_dir(path: &[u8], mode: u32) -> Result<(), Errno> {
-    sys::mkdir(&*c_path(path)?, mode)
+    sys::mkdir(&c_path(path)?, mode)
 }
 
 /// Removes an empty directory.
 pub fn remove_dir(path: &[u8]) -> Result<(), Errno> {
-    sys::rmdir(&*c_path(path)?)
+    sys::rmdir(&c_path(path)?)
 }
 
 /// Removes a name of what is no directory.
 pub fn remove_file(path: &[u8]) -> Result<(), Errno> {
-    sys::unlink(&*c_path(path)?)
+    sys::unlink(&c_path(path)?)
 }
 
 /// Moves a file or a directory, as one step; what is there is replaced.
 pub fn rename(old: &[u8], new: &[u8]) -> Result<(), Errno> {
-    sys::rename(&*c_path(old)?, &*c_path(new)?)
+    sys::rename(&c_path(old)?, &c_path(new)?)
 }
 
 /// Gives a file a second name.
 pub fn hard_link(old: &[u8], new: &[u8]) -> Result<(), Errno> {
-    sys::link(&*c_path(old)?, &*c_path(new)?)
+    sys::link(&c_path(old)?, &c_path(new)?)
 }
 
 /// Makes the symbolic link `path` that points at `target`.
 pub fn symlink(target: &[u8], path: &[u8]) -> Result<(), Errno> {
-    sys::symlink(&*c_path(target)?, &*c_path(path)?)
+    sys::symlink(&c_path(target)?, &c_path(path)?)
 }
 
 /// What a symbolic link points at.
 pub fn read_link(path: &[u8]) -> Result<Vec<u8>, Errno> {
-    sys::readlink(&*c_path(path)?)
+    sys::readlink(&c_path(path)?)
 }
 
 /// Sets the permission bits of what `path` leads to.
 pub fn set_mode(path: &[u8], mode: u32) -> Result<(), Errno> {
-    sys::chmod(&*c_path(path)?, mode)
+    sys::chmod(&c_path(path)?, mode)
 }
 
 /// Sets the time of the last change of what `path` leads to; `None` is now.
 pub fn set_modified(path: &[u8], time: Option<Timespec>) -> Result<(), Errno> {
-    sys::set_modified(&*c_path(path)?, time, true)
+    sys::set_modified(&c_path(path)?, time, true)
 }
 
 /// How full the file system is that holds `path`.
 pub fn usage(path: &[u8]) -> Result<FsUsage, Errno> {
-    sys::statfs(&*c_path(path)?)
+    sys::statfs(&c_path(path)?)
 }
 
 /// A pipe: the end to read and the end to write. Both are closed by `execve`; `sys::dup2` makes one that is not.

@@ -5,6 +5,8 @@ use crate::io::{self, File};
 use crate::names::{base, join};
 use crate::sys;
 use crate::tool::Outcome;
+use alloc_crate::format;
+use alloc_crate::string::String;
 use alloc_crate::vec;
 use alloc_crate::vec::Vec;
 use askr_abi::Errno;
@@ -34,14 +36,14 @@ fn is_same(a: &Stat, b: &Stat) -> bool {
     (a.dev, a.ino) == (b.dev, b.ino)
 }
 
+/// A file, and the path that its copy gets.
+pub type Pair<'a> = (&'a [u8], Vec<u8>);
+
 /// What `cp` and `mv` are told: each file with the path that it gets.
 ///
 /// # Errors
 /// What is wrong, for people.
-pub fn destinations<'a>(
-    operands: &[&'a [u8]],
-) -> Result<Vec<(&'a [u8], Vec<u8>)>, alloc_crate::string::String> {
-    use alloc_crate::format;
+pub fn destinations<'a>(operands: &[&'a [u8]]) -> Result<Vec<Pair<'a>>, String> {
     let (target, sources) = match operands {
         [] => return Err("missing file operand".into()),
         [one] => return Err(format!("missing destination file operand after '{}'", Bytes(one))),

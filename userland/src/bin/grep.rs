@@ -108,7 +108,7 @@ impl Search<'_> {
             },
             // Devices and pipes are not read through.
             Ok(found) if follow || found.mode & askr_abi::types::S_IFMT == askr_abi::types::S_IFREG => {
-                self.file(path)
+                self.file(path);
             }
             Ok(_) => {}
             Err(errno) => self.complain(path, errno),

@@ -155,7 +155,7 @@ impl Listing<'_> {
     fn sort(&self, entries: &mut [Entry]) {
         match self.given.last_of(b"St").map(|option| option.0) {
             Some(b'S') => {
-                entries.sort_by(|a, b| (Reverse(a.stat.size), &a.name).cmp(&(Reverse(b.stat.size), &b.name)))
+                entries.sort_by(|a, b| (Reverse(a.stat.size), &a.name).cmp(&(Reverse(b.stat.size), &b.name)));
             }
             Some(_) => entries
                 .sort_by(|a, b| (Reverse(a.stat.mtime), &a.name).cmp(&(Reverse(b.stat.mtime), &b.name))),

@@ -4,6 +4,7 @@
 
 mod translate;
 
+use alloc_crate::boxed::Box;
 use alloc_crate::format;
 use alloc_crate::string::{String, ToString};
 use alloc_crate::vec::Vec;
@@ -46,7 +47,7 @@ pub struct Matcher(Engine);
 #[derive(Debug)]
 enum Engine {
     Plain(Vec<Vec<u8>>),
-    Regex(PikeVM, Cache),
+    Regex(Box<(PikeVM, Cache)>),
 }
 
 impl Matcher {
@@ -83,7 +84,7 @@ impl Matcher {
         let program = program.map_err(|error| reason(&error))?;
         let engine = PikeVM::new_from_nfa(program).map_err(|error| reason(&error))?;
         let cache = engine.create_cache();
-        Ok(Self(Engine::Regex(engine, cache)))
+        Ok(Self(Engine::Regex(Box::new((engine, cache)))))
     }
 
     /// The first match in `line`, which has no newline.
@@ -101,7 +102,8 @@ impl Matcher {
                 });
                 found.min_by_key(|range| range.start)
             }
-            Engine::Regex(engine, cache) => {
+            Engine::Regex(regex) => {
+                let (engine, cache) = &mut **regex;
                 engine.find(cache, Input::new(line).range(from..)).map(|found| found.range())
             }
         }
