@@ -77,7 +77,7 @@ pub(crate) fn arguments(machine: &Machine, kvm: bool, start: &Start<'_>) -> Vec<
             Model::Q35 | Model::Pc => "-device virtio-blk-pci,drive=disk",
             Model::Microvm => "-device virtio-blk-device,drive=disk",
         });
-        arguments.extend([OsString::from("-drive"), drive(disk)]);
+        arguments.extend([OsString::from("-drive"), drive(disk, machine.disk_log.as_deref())]);
     }
     arguments.extend(start_arguments(machine, start));
     arguments
@@ -113,16 +113,25 @@ fn start_arguments(machine: &Machine, start: &Start<'_>) -> Vec<OsString> {
 
 /// The value of `-drive`. The path is absolute, so QEMU takes no part of it for a protocol; a comma in it is
 /// doubled (`man qemu-system-x86_64`, under "-drive").
-fn drive(disk: &Disk) -> OsString {
-    let mut value = b"if=none,id=disk,format=raw".to_vec();
+fn drive(disk: &Disk, log: Option<&Path>) -> OsString {
+    let mut value = b"if=none,id=disk".to_vec();
     if disk.is_throwaway() {
         value.extend_from_slice(b",snapshot=on");
     }
-    value.extend_from_slice(b",file=");
-    for byte in disk.path().as_os_str().as_bytes() {
-        value.push(*byte);
-        if *byte == b',' {
-            value.push(b',');
+    let mut file = |name: &[u8], path: &Path| {
+        value.extend_from_slice(name);
+        for byte in path.as_os_str().as_bytes() {
+            value.push(*byte);
+            if *byte == b',' {
+                value.push(b',');
+            }
+        }
+    };
+    match log {
+        None => file(b",format=raw,file=", disk.path()),
+        Some(log) => {
+            file(b",driver=blklogwrites,file.driver=file,file.filename=", disk.path());
+            file(b",log.driver=file,log.filename=", log);
         }
     }
     OsString::from_vec(value)

@@ -84,6 +84,7 @@ pub struct Machine {
     marks_start: bool,
     pub(crate) com1: bool,
     pub(crate) com2: bool,
+    pub(crate) disk_log: Option<PathBuf>,
     pub(crate) gdb: bool,
     pub(crate) low_memory_mib: Option<u32>,
     pub(crate) memory_mib: u32,
@@ -114,6 +115,7 @@ impl Machine {
             marks_start: false,
             com1: true,
             com2: true,
+            disk_log: None,
             gdb: false,
             low_memory_mib: None,
             memory_mib: DEFAULT_MEMORY_MIB,
@@ -194,6 +196,13 @@ impl Machine {
     #[must_use]
     pub fn without_com2(mut self) -> Self {
         self.com2 = false;
+        self
+    }
+
+    /// Writes down all that the guest writes to its disk, and when it flushes, in the format of Linux's dm-log-writes.
+    #[must_use]
+    pub fn log_disk_writes(mut self, path: impl Into<PathBuf>) -> Self {
+        self.disk_log = Some(path.into());
         self
     }
 

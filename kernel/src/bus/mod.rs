@@ -4,6 +4,7 @@
 mod ask;
 mod control;
 pub(crate) mod port;
+mod worker;
 
 pub(crate) use ask::{Answer, Question, ask};
 
@@ -45,7 +46,7 @@ pub(crate) fn start() -> Result<(), Errno> {
     }
     let task = sched::spawn_kernel(bus_task)?;
     TASK.call_once(|| task);
-    Ok(())
+    worker::start()
 }
 
 /// Makes the bus task look around. For tasks and interrupt handlers.
@@ -164,11 +165,7 @@ fn on_frame(frame: &Frame<'_>) {
     match effect {
         Effect::None => {}
         Effect::Wake(pid) => process::wake(pid),
-        Effect::Control(control) => {
-            let result = control::execute(&control);
-            let result = result.as_deref().map_err(|&status| status);
-            with_router(|router| router.respond(control.token, result));
-        }
+        Effect::Control(control) => worker::submit(&control),
     }
 }
 
