@@ -35,6 +35,25 @@ fn a_new_image_gets_a_file_system_once_and_keeps_what_is_in_it() {
 }
 
 #[test]
+fn a_directory_of_many_files_is_whole_after_a_reboot() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = empty(folder.path(), SIZE);
+    let machine = || Machine::new().disk(Disk::open(&image, false).unwrap()).with(program("disk"));
+    let mut askr = Askr::boot(&machine());
+    assert_eq!(askr.run("disk many 200"), "done\r\n");
+    askr.power_off();
+    drop(askr);
+    let mut askr = Askr::boot(&machine());
+    let listed = askr.run("ls /disk/many");
+    let expected: Vec<String> =
+        (0..200).step_by(2).map(|file| format!("a name of some length {file:06}")).collect();
+    let mut found: Vec<&str> = listed.lines().collect();
+    found.sort_unstable();
+    assert_eq!(found, expected);
+    askr.power_off();
+}
+
+#[test]
 fn what_is_not_ours_is_left_as_it_is_until_the_word_comes() {
     let folder = tempfile::tempdir().unwrap();
     let image = empty(folder.path(), SIZE);

@@ -1,11 +1,11 @@
 /* Works on /disk, in the way that the argument says, and says what it knows to be safe. */
 #include "raw.h"
 
-enum { FSYNC = 74, RENAME = 82, O_WRONLY = 1, O_RDWR = 2, O_CREAT = 0100, O_TRUNC = 01000, O_APPEND = 02000 };
+enum { FSYNC = 74, RENAME = 82, MKDIR = 83, UNLINK = 87, O_WRONLY = 1, O_RDWR = 2, O_CREAT = 0100, O_TRUNC = 01000, O_APPEND = 02000 };
 enum { FILES = 6, RECORD = 32, PIECE = 65536, PIECES = 128, SMALL = 200 };
 
 static char block[PIECE];
-static char path[32];
+static char path[64];
 
 static char *put(char *at, const char *text) {
     while (*text) *at++ = *text++;
@@ -86,6 +86,24 @@ static void load(u64 from, u64 rounds) {
     print("done\n");
 }
 
+/* Makes many files in one directory and removes half of them. */
+static void many(u64 files) {
+    must("mkdir", call(MKDIR, "/disk/many", 0755, 0));
+    for (u64 pass = 0; pass < 2; pass++)
+        for (u64 file = pass; file < files; file += 1 + pass) {
+            char *at = put(path, "/disk/many/a name of some length ");
+            *put_number(at, file, 6) = 0;
+            if (pass == 0) {
+                const long fd = must("open", call(OPEN, path, O_WRONLY | O_CREAT, 0644));
+                write_all(fd, path, 16);
+                must("close", call(CLOSE, fd, 0, 0));
+            } else {
+                must("unlink", call(UNLINK, path, 0, 0));
+            }
+        }
+    print("done\n");
+}
+
 static u64 now(void) {
     u64 time[2];
     call(CLOCK_GETTIME, 1, time, 0);
@@ -128,6 +146,7 @@ __attribute__((used)) static void begin(u64 *stack) {
         from = from * 10 + (u64)(*digit - '0');
     if (mode[0] == 'l') load(from, (u64)1 << 40);
     if (mode[0] == 'r') load(1, from);
+    if (mode[0] == 'm') many(from);
     if (mode[0] == 's') speed();
     leave(0);
 }

@@ -20,7 +20,7 @@ const TRANSFER_MAX: usize = 64 * 1024;
 const PATIENCE: Nanos = 30 * SECOND;
 /// As many ticks must have come besides: while the machine as a whole was stopped the device had no time.
 const PATIENCE_TICKS: u64 = 300;
-/// How often to look where the device has no interrupt line.
+/// How often to look without an interrupt: the device may have no line, or one that leads nowhere.
 const LOOK: Nanos = SECOND / 100;
 /// The queue for requests (5.2.2) and its size: a request takes three descriptors.
 const QUEUE: u16 = 0;
@@ -207,7 +207,7 @@ impl BlockDevice {
                 kprintln!("disk: no answer for {} s; it is not used any more", PATIENCE / SECOND);
                 return Err(Errno::EIO);
             }
-            sched::park_until(if self.line.is_some() { deadline.max(now + LOOK) } else { now + LOOK });
+            sched::park_until(now + LOOK);
         }
     }
 }

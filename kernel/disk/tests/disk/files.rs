@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use askr_vfs::{Errno, Kind, Vnode};
+use askr_abi::types::Timespec;
+use askr_vfs::{Change, Errno, Kind, Place, Vnode};
 
 use crate::device::Ram;
 
@@ -200,6 +201,38 @@ fn refusals_change_nothing() {
     root.rmdir(b"empty").unwrap();
     assert_eq!(err(empty.create(b"x", 0o644)), Errno::ENOENT);
     assert!(names(&empty).is_empty());
+}
+
+#[test]
+fn rights_and_times_stay() {
+    let ram = Ram::formatted(SIZE);
+    let mtime = Some(Timespec { sec: -7, nsec: 999_999_999 });
+    {
+        let fs = ram.mount();
+        let dir = fs.root().mkdir(b"d", 0o755).unwrap();
+        let open = write(&dir, "open", b"x");
+        drop(write(&dir, "closed", b"y"));
+        let closed = dir.lookup(b"closed").unwrap();
+        for (node, mode) in [(&dir, 0o1777), (&open, 0o4750), (&closed, 0)] {
+            node.change(&Change { mode: Some(mode), mtime }).unwrap();
+            assert_eq!(node.metadata().unwrap().mode, mode);
+        }
+        closed.change(&Change { mode: Some(0o600), mtime: None }).unwrap();
+        fs.sync().unwrap();
+    }
+    let fs = ram.mount();
+    let dir = fs.root().lookup(b"d").unwrap();
+    for (node, mode) in [
+        (dir.clone(), 0o1777),
+        (dir.lookup(b"open").unwrap(), 0o4750),
+        (dir.lookup(b"closed").unwrap(), 0o600),
+    ] {
+        let facts = node.metadata().unwrap();
+        assert_eq!((facts.mode, Some(facts.mtime)), (mode, mtime));
+    }
+    assert!(matches!(fs.root().place().unwrap(), Place::Root));
+    let Place::In { parent, name } = dir.place().unwrap() else { panic!("not the root") };
+    assert_eq!((parent.metadata().unwrap().ino, &name[..]), (fs.root().metadata().unwrap().ino, &b"d"[..]));
 }
 
 #[test]
