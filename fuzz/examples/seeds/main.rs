@@ -26,6 +26,7 @@ fn main() -> std::io::Result<()> {
         ("stack", programs::stacks()),
         ("initrd", archives::archives()),
         ("paths", text::paths()),
+        ("screen", text::output()),
         ("tty", text::keys()),
         ("shell", text::lines()),
         ("edit", text::edits()),

@@ -38,6 +38,31 @@ pub(crate) fn paths() -> Vec<Seed> {
     seeds
 }
 
+/// Output of the screen target: its size in two bytes, then what is written.
+pub(crate) fn output() -> Vec<Seed> {
+    let mut seeds = named(&[
+        ("lines", "\u{5}\u{9}Welcome to Askr.\r\naskr$ ls\r\nbin  etc\ttmp\r\n\u{7}\u{8}x"),
+        (
+            "editor",
+            "\u{4}\u{c}\u{1b}7\u{1b}[999;999H\u{1b}[6n\u{1b}8askr$ abc\u{1b}[2D\u{1b}[Jbc\u{1b}[A\u{1b}[B\u{1b}[C",
+        ),
+        ("clear", "\u{4}\u{8}one\r\ntwo\u{1b}[H\u{1b}[2Jthree\u{1b}[1K\u{1b}[1J\u{1b}[K"),
+        ("colors", "\u{3}\u{14}a\u{1b}[1;31;44mb\u{1b}[7mc\u{1b}[0md\u{1b}[97;103me\u{1b}[38;5;1mf\u{1b}[m"),
+        ("wide", "\u{3}\u{7}世界世界\u{1b}[3D\u{1b}[P\u{1b}[@é\u{301}\u{8}x"),
+        (
+            "cursor",
+            "\u{5}\u{a}\u{1b}[3;4Hx\u{1b}[s\u{1b}[1;1f\u{1b}[u\u{1b}M\u{1b}D\u{1b}E\u{1b}[?25l\u{1b}[?25h\u{1b}[5G\u{1b}[2d\u{1b}c",
+        ),
+        ("unknown", "\u{2}\u{20}\u{1b}]0;title\u{7}a\u{1b}[?2004hb\u{1b}P1$q\u{1b}\\c\u{1b}(0d\u{18}"),
+    ]);
+    seeds.push((
+        "pauses".to_owned(),
+        b"\x06\x10one\xfe\x05\r\ntwo\xfe\x02\x1b[2J\xfe\xffthree\xfe\x01".to_vec(),
+    ));
+    seeds.push(("no-utf-8".to_owned(), b"\x02\x06a\xff\xe4\xbd\x1b[C\xf0\x9fb\xc3".to_vec()));
+    seeds
+}
+
 /// Keys of the terminal target.
 pub(crate) fn keys() -> Vec<Seed> {
     let typed_ahead = "echo x\r".repeat(300) + "\0r\u{7f}";
