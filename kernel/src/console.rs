@@ -206,8 +206,10 @@ pub(crate) fn patience() -> Option<Nanos> {
     patience.map(|tenths| clock::now() + u64::from(tenths) * TENTH)
 }
 
-/// Whether [`read`] would give something.
+/// Whether [`read`] would give something, to somebody who wants that.
 pub(crate) fn is_readable() -> bool {
+    with_terminal(LineDiscipline::want);
+    take_up_backlog();
     with_terminal(|terminal| terminal.is_ready())
 }
 

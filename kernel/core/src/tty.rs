@@ -140,8 +140,14 @@ impl LineDiscipline {
     /// Moves what is ready to be read, as far as it fits and in canonical mode not beyond one line, and returns its
     /// length. `Some(0)` is an end of file; `None` says that nothing is ready yet, unless [`Self::resume`] brings it.
     pub fn read(&mut self, into: &mut [u8]) -> Option<usize> {
-        self.wanted = !self.is_ready();
+        self.want();
         if self.modes.canonical { self.ready.read_line(into) } else { self.ready.read_bytes(into) }
+    }
+
+    /// Says that somebody waits for something to read, as [`Self::read`] does: what was held for want of a reader goes
+    /// on with [`Self::resume`].
+    pub fn want(&mut self) {
+        self.wanted = !self.is_ready();
     }
 
     /// Whether [`Self::read`] has something.

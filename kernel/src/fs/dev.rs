@@ -70,9 +70,11 @@ impl Stream for Console {
         console::waiting()
     }
 
-    fn readiness(&self) -> u16 {
-        let input = if console::is_readable() { POLLIN | POLLRDNORM } else { 0 };
-        input | if console::is_writable() { POLLOUT | POLLWRNORM } else { 0 }
+    fn readiness(&self, wanted: u16) -> u16 {
+        const INPUT: u16 = POLLIN | POLLRDNORM;
+        let output = if console::is_writable() { POLLOUT | POLLWRNORM } else { 0 };
+        // Asking for input has an effect: what was held for want of a reader goes on.
+        output | if wanted & INPUT != 0 && console::is_readable() { INPUT } else { 0 }
     }
 
     fn patience(&self) -> Option<Nanos> {

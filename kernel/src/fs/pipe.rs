@@ -100,7 +100,7 @@ impl Stream for ReadEnd {
         &self.0.queue
     }
 
-    fn readiness(&self) -> u16 {
+    fn readiness(&self, _wanted: u16) -> u16 {
         let pipe = self.0.pipe.lock();
         let input = if pipe.is_empty() { 0 } else { POLLIN | POLLRDNORM };
         input | if pipe.has_writer() { 0 } else { POLLHUP }
@@ -112,7 +112,7 @@ impl Stream for WriteEnd {
         &self.0.queue
     }
 
-    fn readiness(&self) -> u16 {
+    fn readiness(&self, _wanted: u16) -> u16 {
         let pipe = self.0.pipe.lock();
         let room = if pipe.is_writable() { POLLOUT | POLLWRNORM } else { 0 };
         room | if pipe.has_reader() { 0 } else { POLLERR }

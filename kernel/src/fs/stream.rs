@@ -15,8 +15,9 @@ pub(crate) trait Stream {
     /// Those who wait for it.
     fn queue(&self) -> &WaitQueue;
 
-    /// What holds now, in `POLL*` bits.
-    fn readiness(&self) -> u16;
+    /// What holds now, in `POLL*` bits, for somebody who waits for `wanted`. Only of those, POLLERR and POLLHUP may be
+    /// relied on.
+    fn readiness(&self, wanted: u16) -> u16;
 
     /// Until when a read that begins now waits; `None` is without end.
     fn patience(&self) -> Option<Nanos> {
@@ -41,9 +42,9 @@ pub(crate) fn stream(file: &File) -> Option<&dyn Stream> {
     node.downcast_ref::<Console>().map(|console| console as &dyn Stream)
 }
 
-/// What `poll` tells of an open file.
-pub(crate) fn readiness(file: &File) -> u16 {
-    stream(file).map_or(ALWAYS, Stream::readiness)
+/// What `poll` tells of an open file to somebody who waits for `wanted`.
+pub(crate) fn readiness(file: &File, wanted: u16) -> u16 {
+    stream(file).map_or(ALWAYS, |stream| stream.readiness(wanted)) & (wanted | POLLERR | POLLHUP)
 }
 
 /// Does `attempt` until it is done, waiting for input while it says EAGAIN; 0 when the file's patience ends.
@@ -65,7 +66,7 @@ pub(crate) fn read_waiting(
         if deadline.is_some_and(|deadline| clock::now() >= deadline) {
             return Ok(0);
         }
-        stream.queue().wait(deadline, || stream.readiness() & (POLLIN | POLLHUP) != 0);
+        stream.queue().wait(deadline, || stream.readiness(POLLIN) & (POLLIN | POLLHUP) != 0);
     }
 }
 
@@ -84,7 +85,7 @@ pub(crate) fn write_waiting(
             return Err(Errno::EINTR);
         }
         let deadline = Some(clock::now() + LOOK_AGAIN);
-        stream.queue().wait(deadline, || stream.readiness() & (POLLOUT | POLLERR) != 0);
+        stream.queue().wait(deadline, || stream.readiness(POLLOUT) & (POLLOUT | POLLERR) != 0);
     }
 }
 

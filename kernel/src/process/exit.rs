@@ -1,7 +1,7 @@
 //! The end of a process.
 
 use super::{INIT, Process, signal, stop, table, terminal};
-use crate::{bus, sched};
+use crate::{bus, fs, sched};
 use askr_abi::signal::{CLD_EXITED, CLD_KILLED, SIGCHLD};
 use askr_core::signal::{Detail, Info};
 
@@ -42,6 +42,7 @@ pub(super) fn finish() -> ! {
         assert!(process.pid() != INIT, "init ended ({status:?}): nobody is left to start a shell");
         let files = process.files().lock().take_all();
         drop(files);
+        process.set_cwd(fs::root()); // a zombie keeps no directory alive
         let space = process.space.lock().take();
         process.give_up_space(space);
         terminal::session_ended(process);

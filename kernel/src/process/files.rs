@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use askr_abi::Errno;
 use askr_vfs::File;
 
-/// Descriptors a process may have (`RLIMIT_NOFILE` as on Linux).
+/// Descriptors a process may have at most (`RLIMIT_NOFILE`, as Linux begins with).
 pub(super) const DESCRIPTORS_MAX: usize = 1024;
 
 #[derive(Clone)]
@@ -17,6 +17,9 @@ struct Descriptor {
 }
 
 /// The table of descriptors. `fork` copies it; the open files behind it are shared.
+///
+/// `limit` is one more than the highest number that may be given now: the process's `RLIMIT_NOFILE`. Descriptors that
+/// were given before it was lowered stay.
 ///
 /// What is taken out of it is returned: closing a file may wait for its medium, so the caller drops it after letting go
 /// of the table.
@@ -46,19 +49,9 @@ impl Files {
     ///
     /// # Errors
     /// EMFILE.
-    pub(crate) fn require_room(&self, count: usize) -> Result<(), Errno> {
-        let used = self.0.iter().flatten().count();
-        if used + count > DESCRIPTORS_MAX { Err(Errno::EMFILE) } else { Ok(()) }
-    }
-
-    /// Whether a descriptor may have this number.
-    pub(crate) fn may_have(&self, number: usize) -> bool {
-        number < DESCRIPTORS_MAX
-    }
-
-    /// Whether a call may name this many descriptors at once (`poll(2)`).
-    pub(crate) fn may_poll(&self, count: usize) -> bool {
-        count <= DESCRIPTORS_MAX
+    pub(crate) fn require_room(&self, count: usize, limit: usize) -> Result<(), Errno> {
+        let free = (0..limit).filter(|&index| self.is_free(index)).take(count).count();
+        if free < count { Err(Errno::EMFILE) } else { Ok(()) }
     }
 
     /// Gives `file` the lowest free descriptor that is not below `from`.
@@ -70,9 +63,9 @@ impl Files {
         from: usize,
         file: Arc<File>,
         close_on_exec: bool,
+        limit: usize,
     ) -> Result<i32, Errno> {
-        let free = |index: &usize| self.0.get(*index).is_none_or(Option::is_none);
-        let index = (from..DESCRIPTORS_MAX).find(free).ok_or(Errno::EMFILE)?;
+        let index = (from..limit).find(|&index| self.is_free(index)).ok_or(Errno::EMFILE)?;
         self.put(index, Descriptor { file, close_on_exec });
         i32::try_from(index).map_err(|_| Errno::EMFILE)
     }
@@ -81,8 +74,8 @@ impl Files {
     ///
     /// # Errors
     /// EMFILE.
-    pub(crate) fn add(&mut self, file: File, close_on_exec: bool) -> Result<i32, Errno> {
-        self.add_from(0, Arc::new(file), close_on_exec)
+    pub(crate) fn add(&mut self, file: File, close_on_exec: bool, limit: usize) -> Result<i32, Errno> {
+        self.add_from(0, Arc::new(file), close_on_exec, limit)
     }
 
     /// Makes `new` a descriptor of the file behind `old`, which is another number, and returns the file that `new`
@@ -95,9 +88,10 @@ impl Files {
         old: i32,
         new: i32,
         close_on_exec: bool,
+        limit: usize,
     ) -> Result<Option<Arc<File>>, Errno> {
         let file = self.get(old)?;
-        let index = usize::try_from(new).ok().filter(|&index| index < DESCRIPTORS_MAX);
+        let index = usize::try_from(new).ok().filter(|&index| index < limit);
         let index = index.ok_or(Errno::EBADF)?;
         Ok(self.put(index, Descriptor { file, close_on_exec }))
     }
@@ -147,6 +141,10 @@ impl Files {
     fn descriptor(&self, fd: i32) -> Result<&Descriptor, Errno> {
         let index = usize::try_from(fd).map_err(|_| Errno::EBADF)?;
         self.0.get(index).and_then(Option::as_ref).ok_or(Errno::EBADF)
+    }
+
+    fn is_free(&self, index: usize) -> bool {
+        self.0.get(index).is_none_or(Option::is_none)
     }
 
     fn put(&mut self, index: usize, descriptor: Descriptor) -> Option<Arc<File>> {

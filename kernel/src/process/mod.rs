@@ -216,6 +216,12 @@ impl Process {
         change(&mut self.limits.lock())
     }
 
+    /// One more than the highest descriptor that it may get.
+    pub(crate) fn descriptor_limit(&self) -> usize {
+        let limit = usize::try_from(self.limits.lock().descriptors());
+        limit.unwrap_or(usize::MAX).min(files::DESCRIPTORS_MAX)
+    }
+
     /// Its open files.
     pub(crate) const fn files(&self) -> &Mutex<Files> {
         &self.files

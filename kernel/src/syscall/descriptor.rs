@@ -35,14 +35,18 @@ pub(super) fn dup3(call: &mut Call<'_>) -> Result<u64, Errno> {
 
 /// What `new` was before is closed without a word about errors, as Linux does it.
 fn replace(call: &Call<'_>, old: i32, new: i32, close_on_exec: bool) -> Result<u64, Errno> {
-    let before = call.process().files().lock().replace(old, new, close_on_exec)?;
+    let process = call.process();
+    let limit = process.descriptor_limit();
+    let before = process.files().lock().replace(old, new, close_on_exec, limit)?;
     drop(before);
     Ok(number(new))
 }
 
 fn duplicate(call: &Call<'_>, from: usize, close_on_exec: bool) -> Result<u64, Errno> {
     let file = descriptor(call, call.int(0))?;
-    call.process().files().lock().add_from(from, file, close_on_exec).map(number)
+    let process = call.process();
+    let limit = process.descriptor_limit();
+    process.files().lock().add_from(from, file, close_on_exec, limit).map(number)
 }
 
 /// `fcntl(fd, command, argument)`
@@ -52,7 +56,8 @@ pub(super) fn fcntl(call: &mut Call<'_>) -> Result<u64, Errno> {
     let files = call.process().files();
     match call.args[1] as u32 {
         command @ (F_DUPFD | F_DUPFD_CLOEXEC) => {
-            let from = usize::try_from(argument).ok().filter(|&from| files.lock().may_have(from));
+            let from =
+                usize::try_from(argument).ok().filter(|&from| from < call.process().descriptor_limit());
             duplicate(call, from.ok_or(Errno::EINVAL)?, command == F_DUPFD_CLOEXEC)
         }
         F_GETFD => Ok(u64::from(files.lock().closes_on_exec(fd)?) * u64::from(FD_CLOEXEC)),
@@ -87,11 +92,12 @@ fn make_pipe(call: &Call<'_>, flags: u32) -> Result<u64, Errno> {
     let address = call.args[0];
     call.process().with_space(|space| mm::user::check(space, address, SIZE, Access::Write))?;
     let files = call.process().files();
-    files.lock().require_room(2)?;
+    let limit = call.process().descriptor_limit();
+    files.lock().require_room(2, limit)?;
     let (read, write) = fs::pipe(flags)?;
     let close_on_exec = flags & O_CLOEXEC != 0;
     let mut table = files.lock();
-    let pair = [table.add(read, close_on_exec)?, table.add(write, close_on_exec)?];
+    let pair = [table.add(read, close_on_exec, limit)?, table.add(write, close_on_exec, limit)?];
     drop(table);
     let mut bytes = [0; SIZE];
     bytes[..4].copy_from_slice(&pair[0].to_le_bytes());

@@ -37,9 +37,10 @@ pub(super) fn openat(call: &mut Call<'_>) -> Result<u64, Errno> {
 fn open_from(call: &Call<'_>, start: &Directory, path: u64, flags: u32, mode: u32) -> Result<u64, Errno> {
     let path = call.path(path)?;
     let process = call.process();
-    process.files().lock().require_room(1)?;
+    let limit = process.descriptor_limit();
+    process.files().lock().require_room(1, limit)?;
     let file = fs::open(process.origin(), start, &path, flags, mode & !process.umask())?;
-    let fd = process.files().lock().add(file, flags & O_CLOEXEC != 0)?;
+    let fd = process.files().lock().add(file, flags & O_CLOEXEC != 0, limit)?;
     Ok(u64::from(fd.unsigned_abs()))
 }
 

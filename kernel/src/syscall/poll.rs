@@ -8,7 +8,7 @@ use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use askr_abi::Errno;
-use askr_abi::types::{POLLERR, POLLHUP, POLLNVAL};
+use askr_abi::types::POLLNVAL;
 use askr_vfs::File;
 
 /// `struct pollfd`: descriptor, events wanted, events there.
@@ -73,7 +73,7 @@ fn wait(call: &Call<'_>, deadline: Option<Nanos>) -> Result<u64, Errno> {
 
 /// The array, as many entries as a process may have descriptors.
 fn read_entries(call: &Call<'_>, address: u64, count: u64) -> Result<Vec<u8>, Errno> {
-    let count = usize::try_from(count).ok().filter(|&count| call.process().files().lock().may_poll(count));
+    let count = usize::try_from(count).ok().filter(|&count| count <= call.process().descriptor_limit());
     let mut bytes = vec![0; count.ok_or(Errno::EINVAL)? * ENTRY];
     call.copy_in(address, &mut bytes)?;
     Ok(bytes)
@@ -105,7 +105,6 @@ impl Entry {
     }
 
     fn ready(&self) -> u16 {
-        let there = self.file.as_ref().map_or(0, |file| fs::readiness(file));
-        self.fixed | there & (self.wanted | POLLERR | POLLHUP)
+        self.fixed | self.file.as_ref().map_or(0, |file| fs::readiness(file, self.wanted))
     }
 }

@@ -64,10 +64,20 @@ impl Tree {
         self.vfs.rmdir(&self.vfs.locate(&self.vfs.root(), path.as_bytes(), false)?)
     }
 
-    pub(crate) fn rename(&self, old: &str, new: &str) -> Result<()> {
+    pub(crate) fn link(&self, old: &str, new: &str) -> Result<()> {
         let old = self.vfs.locate(&self.vfs.root(), old.as_bytes(), false)?;
         let new = self.vfs.locate(&self.vfs.root(), new.as_bytes(), false)?;
-        self.vfs.rename(&old, &new, true)
+        self.vfs.link(&old, &new)
+    }
+
+    pub(crate) fn rename(&self, old: &str, new: &str) -> Result<()> {
+        self.rename_with(old, new, true)
+    }
+
+    pub(crate) fn rename_with(&self, old: &str, new: &str, replace: bool) -> Result<()> {
+        let old = self.vfs.locate(&self.vfs.root(), old.as_bytes(), false)?;
+        let new = self.vfs.locate(&self.vfs.root(), new.as_bytes(), false)?;
+        self.vfs.rename(&old, &new, replace)
     }
 
     /// The canonical path of what exists there.

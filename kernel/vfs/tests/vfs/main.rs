@@ -2,6 +2,7 @@
 
 mod common;
 mod files;
+mod model;
 mod paths;
 mod pipe;
 mod ramfs;
