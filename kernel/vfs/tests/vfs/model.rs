@@ -29,8 +29,8 @@ enum Step {
     /// Opens a file that is there and keeps it open.
     Open(String),
     /// Writes to one of the open files.
-    WriteOpen(usize, u64, Vec<u8>),
-    TruncateOpen(usize, u64),
+    WriteOpen(usize, usize, Vec<u8>),
+    TruncateOpen(usize, usize),
     Unlink(String),
     Rmdir(String),
     Rename(String, String, bool),
@@ -48,8 +48,8 @@ fn step() -> impl Strategy<Value = Step> {
         3 => path().prop_map(Step::Mkdir),
         3 => (path(), bytes()).prop_map(|(path, bytes)| Step::Write(path, bytes)),
         1 => path().prop_map(Step::Open),
-        1 => (0..4_usize, 0..200_u64, bytes()).prop_map(|(file, at, bytes)| Step::WriteOpen(file, at, bytes)),
-        1 => (0..4_usize, 0..200_u64).prop_map(|(file, size)| Step::TruncateOpen(file, size)),
+        1 => (0..4_usize, 0..200_usize, bytes()).prop_map(|(file, at, bytes)| Step::WriteOpen(file, at, bytes)),
+        1 => (0..4_usize, 0..200_usize).prop_map(|(file, size)| Step::TruncateOpen(file, size)),
         2 => path().prop_map(Step::Unlink),
         1 => path().prop_map(Step::Rmdir),
         4 => (path(), path(), any::<bool>()).prop_map(|(old, new, replace)| Step::Rename(old, new, replace)),
@@ -187,17 +187,17 @@ impl Both {
             Step::WriteOpen(index, at, bytes) => {
                 let Some((file, number)) = self.open.get(*index) else { return (Ok(()), Ok(())) };
                 let content = &mut model.contents[*number];
-                let end = *at as usize + bytes.len();
+                let end = at + bytes.len();
                 if !bytes.is_empty() {
                     content.resize(content.len().max(end), 0);
-                    content[*at as usize..end].copy_from_slice(bytes);
+                    content[*at..end].copy_from_slice(bytes);
                 }
-                (file.write_at(*at, bytes).map(drop), Ok(()))
+                (file.write_at(*at as u64, bytes).map(drop), Ok(()))
             }
             Step::TruncateOpen(index, size) => {
                 let Some((file, number)) = self.open.get(*index) else { return (Ok(()), Ok(())) };
-                model.contents[*number].resize(*size as usize, 0);
-                (file.truncate(*size), Ok(()))
+                model.contents[*number].resize(*size, 0);
+                (file.truncate(*size as u64), Ok(()))
             }
             Step::Unlink(path) => {
                 let gone = match model.get(path) {
