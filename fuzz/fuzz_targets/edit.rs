@@ -107,7 +107,7 @@ impl Session {
 /// Names to complete with.
 fn candidates() -> Vec<Candidate> {
     let names: [&[u8]; 7] = [b"a", b"ab c", b"x'y", b"x$\xff", "zé".as_bytes(), "zè".as_bytes(), b"\x1b[2J"];
-    names.iter().map(|name| Candidate { name: name.to_vec(), folder: name.len() % 2 == 0 }).collect()
+    names.iter().map(|name| Candidate { name: name.to_vec(), folder: name.len().is_multiple_of(2) }).collect()
 }
 
 /// Whether this is text with whole sequences of the terminal's language that move and erase.

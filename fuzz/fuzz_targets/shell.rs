@@ -80,7 +80,7 @@ impl Host for Fake {
     }
 
     fn exists(&mut self, path: &[u8]) -> bool {
-        path.len() % 2 == 0
+        path.len().is_multiple_of(2)
     }
 
     fn requires_values(&self) -> bool {
