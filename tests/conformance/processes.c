@@ -312,8 +312,16 @@ static void groups(void) {
     call(SYS_close, held[0]);
 }
 
+/* Waits for a child that plain wait4 finds only when it is an ordinary one. */
+static int child_by_plain_wait(long child) {
+    for (int tries = 0; tries < 20 * PATIENCE; tries++, nap(20))
+        if (call(SYS_wait4, child, &status, WNOHANG, 0) == child) return 1;
+    return 0;
+}
+
 static void identity(void) {
     long a, b;
+    char *other[] = { "x", "other", 0 };
     holds("getpid", call(SYS_getpid) > 1);
     holds("gettid", call(SYS_gettid) == call(SYS_getpid));
     holds("real and effective user", call(SYS_getuid) == call(SYS_geteuid));
@@ -329,6 +337,19 @@ static void identity(void) {
     child = call(SYS_vfork);
     if (child == 0) call(SYS_exit_group, 34);
     ends("vfork", child);
+    child = call(SYS_clone, SIGUSR2, 0, 0, 0, 0);
+    if (child == 0) call(SYS_exit_group, 35);
+    sigset_t set;
+    sigemptyset(&set), sigaddset(&set, SIGUSR2), sigprocmask(SIG_BLOCK, &set, 0);
+    is("wait for a child that ends with another signal", call(SYS_wait4, child, &status, 0, 0));
+    holds("wait for it with __WALL", call(SYS_wait4, child, &status, __WALL, 0) == child);
+    sigpending(&set);
+    is("which was sent", sigismember(&set, SIGUSR2));
+    struct sigaction ignored = { .sa_handler = SIG_IGN };
+    sigaction(SIGUSR2, &ignored, 0), sigprocmask(SIG_UNBLOCK, &set, 0);
+    child = call(SYS_clone, 0, 0, 0, 0, 0);
+    if (child == 0) call(SYS_execve, own_path, other, other + 2);
+    holds("exec gives it SIGCHLD again", child_by_plain_wait(child));
     is("clone with flags that exclude each other", call(SYS_clone, 0x800, 0, 0, 0, 0));
 }
 

@@ -130,6 +130,7 @@ pub(crate) fn execute(
     *process.missing_calls.lock() = Told::new();
     process.fs_base.store(0, Ordering::Relaxed);
     process.signals.lock().reset_for_exec();
+    process.end_signal.store(SIGCHLD, Ordering::Relaxed);
     process.set_vector(VectorState::new());
     process.enter_processor();
     table::with_family(|family| family.note_execution(process.pid));

@@ -1,5 +1,6 @@
 //! The end of a process.
 
+use super::wait::end_signal;
 use super::{INIT, Process, signal, stop, table, terminal};
 use crate::{bus, fs, sched};
 use askr_abi::signal::{CLD_EXITED, CLD_KILLED, SIGCHLD};
@@ -61,7 +62,8 @@ pub(super) fn finish() -> ! {
 fn tell_parent(process: &Process, status: ExitStatus) {
     let Some(parent) = table::find(process.parent()) else { return };
     if let Some(waiter) = parent.process() {
-        let abandons = process.end_signal == SIGCHLD && !waiter.signals.lock().keeps_zombies();
+        let end_signal = end_signal(process);
+        let abandons = end_signal == SIGCHLD && !waiter.signals.lock().keeps_zombies();
         if abandons && waiter.pid() != INIT {
             table::with_family(|family| family.adopt(process.pid()));
         }
@@ -70,7 +72,7 @@ fn tell_parent(process: &Process, status: ExitStatus) {
             ExitStatus::Signal(signal) => (CLD_KILLED, signal),
         };
         let detail = Detail::Child { pid: process.pid(), status: value };
-        signal::post(&parent, Info { signal: process.end_signal, code, detail });
+        signal::post(&parent, Info { signal: end_signal, code, detail });
     }
     sched::unpark(&parent);
 }

@@ -66,8 +66,8 @@ pub(crate) struct Process {
     vector: UnsafeCell<VectorState>,
     fs_base: AtomicU64,
     signals: Mutex<Signals>,
-    /// The signal that its parent gets at its end; 0 for none.
-    end_signal: u32,
+    /// The signal that its parent gets at its end, 0 for none, as long as that is who made it; see `wait::end_signal`.
+    end_signal: AtomicU32,
     job: Mutex<JobState>,
     /// What it owes the parent that waits for it after `vfork`.
     debt: Mutex<Option<Debt>>,
@@ -124,7 +124,7 @@ impl Process {
             vector: UnsafeCell::new(vector),
             fs_base: AtomicU64::new(fs_base),
             signals: Mutex::new(signals),
-            end_signal: beginning.end_signal,
+            end_signal: AtomicU32::new(beginning.end_signal),
             job: Mutex::new(JobState::default()),
             debt: Mutex::new(None),
             clear_tid: AtomicU64::new(0),

@@ -1,11 +1,12 @@
 //! Waiting for children.
 
 use super::stop::Change;
-use super::{ExitStatus, Pid, Process, signal, table};
+use super::{ExitStatus, INIT, Pid, Process, signal, table};
 use crate::sched;
 use askr_abi::Errno;
 use askr_abi::signal::SIGCHLD;
 use askr_abi::types::{WALL, WCLONE, WCONTINUED, WNOHANG, WNOTHREAD, WUNTRACED};
+use core::sync::atomic::Ordering;
 
 /// Which children a `wait4` is about.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +40,12 @@ impl Children {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WaitOptions(u32);
 
+/// The signal that the parent of `process` gets at its end; 0 for none. Process 1 takes in every orphan as an ordinary
+/// child, whatever signal the one who made it had asked for.
+pub(super) fn end_signal(process: &Process) -> u32 {
+    if process.parent() == INIT { SIGCHLD } else { process.end_signal.load(Ordering::Relaxed) }
+}
+
 impl WaitOptions {
     /// From the third argument.
     ///
@@ -55,7 +62,7 @@ impl WaitOptions {
 
     /// Children that do not end with SIGCHLD are only for those who ask for them.
     fn include(self, process: &Process) -> bool {
-        self.has(WALL) || self.has(WCLONE) == (process.end_signal != SIGCHLD)
+        self.has(WALL) || self.has(WCLONE) == (end_signal(process) != SIGCHLD)
     }
 
     fn want(self, change: Change) -> bool {
