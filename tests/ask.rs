@@ -54,7 +54,7 @@ fn an_ask_waits_for_its_answer_while_others_run() {
     assert_eq!(peer.answer(ask.seq, "yes, you may"), AnswerReply::Accepted);
     askr.expect("answer: yes, you may\r\ndecided by: agent\r\n");
     assert!(pending(&mut peer).is_empty());
-    assert_eq!(askr.run("wait"), "[1] ask may I?: exit code 0\r\n");
+    assert_eq!(askr.run("wait"), "[1] ask \"may I?\": exit code 0\r\n");
 }
 
 #[test]

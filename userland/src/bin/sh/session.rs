@@ -165,6 +165,7 @@ impl Shell {
     /// Runs what was read, if it is complete. At the end of the input, what is not complete is a mistake.
     fn run_more(&mut self, text: &mut Vec<u8>, at_end: bool) -> Run {
         if let Some(words) = ai_text(text) {
+            self.watch_for_interrupts();
             self.status = self.run_ai(words);
             text.clear();
             return Continue(());
