@@ -146,7 +146,11 @@ impl Blocks {
 
     /// Where a piece begins on the disk. EIO for one that is outside, which only a damaged disk leads to.
     fn sector(&self, block: u32, offset: usize, length: usize) -> Result<u64> {
-        if block >= self.count || offset + length > BLOCK || offset % SECTOR != 0 || length % SECTOR != 0 {
+        if block >= self.count
+            || offset + length > BLOCK
+            || !offset.is_multiple_of(SECTOR)
+            || !length.is_multiple_of(SECTOR)
+        {
             return Err(Errno::EIO);
         }
         Ok(u64::from(block) * SECTORS + (offset / SECTOR) as u64)

@@ -5,6 +5,10 @@
 //! What a power cut leaves is said in docs/architecture.md, "The disk".
 #![no_std]
 #![deny(unsafe_code)]
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "usize has 64 bits on all that this runs on, and sizes are small"
+)]
 
 extern crate alloc;
 
@@ -15,6 +19,7 @@ mod fs;
 mod littlefs;
 mod node;
 mod tree;
+mod vnode;
 
 pub use blocks::{BLOCK, BlockDevice, SECTOR};
 pub use format::{State, examine, format};

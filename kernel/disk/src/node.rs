@@ -2,34 +2,28 @@
 
 use alloc::sync::Arc;
 use alloc::vec;
-use alloc::vec::Vec;
 use core::any::Any;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use askr_abi::Errno;
-use askr_vfs::{Change, DirEntry, FsStat, Kind, Metadata, Place, Vnode};
+use askr_vfs::{Kind, Vnode};
 use spin::Mutex;
 
 use crate::Result;
 use crate::blocks::BLOCK;
-use crate::facts::{Attribute, Facts, kind_of};
+use crate::facts::{Attribute, Facts};
 use crate::fs::{Lock, Shared};
 use crate::littlefs::{Handle, Path};
-use crate::tree::{Dropped, ROOT, Tree, hash};
-
-/// Longest target of a symbolic link that is read.
-const LINK_MAX: u64 = 4096;
-/// What `statfs` calls it: "lfs" and the major version, as there is no number of Linux's for littlefs.
-const MAGIC: u64 = 0x0273_666c;
+use crate::tree::{Dropped, Tree};
 
 /// A node that is in use. It is the only one for its file.
 pub(crate) struct Node<R: Lock> {
-    shared: Arc<Shared<R>>,
+    pub(crate) shared: Arc<Shared<R>>,
     number: Dropped,
     /// Not under the lock of the file system, so that a look at them does not wait for the disk.
-    facts: Mutex<Facts>,
+    pub(crate) facts: Mutex<Facts>,
     /// Whether something was written since it came into use.
-    written: AtomicBool,
+    pub(crate) written: AtomicBool,
 }
 
 impl<R: Lock> Node<R> {
@@ -50,16 +44,16 @@ impl<R: Lock> Node<R> {
     }
 
     /// As this node, if the VFS gave one of this disk.
-    fn of<'n>(&self, node: &'n dyn Vnode) -> Result<&'n Self> {
+    pub(crate) fn of<'n>(&self, node: &'n dyn Vnode) -> Result<&'n Self> {
         let node = (node as &dyn Any).downcast_ref::<Self>().ok_or(Errno::EXDEV)?;
         if Arc::ptr_eq(&node.shared, &self.shared) { Ok(node) } else { Err(Errno::EXDEV) }
     }
 
-    fn require_directory(&self) -> Result<()> {
+    pub(crate) fn require_directory(&self) -> Result<()> {
         if self.facts().kind == Kind::Directory { Ok(()) } else { Err(Errno::ENOTDIR) }
     }
 
-    fn require_file(&self) -> Result<()> {
+    pub(crate) fn require_file(&self) -> Result<()> {
         match self.facts().kind {
             Kind::File => Ok(()),
             Kind::Directory => Err(Errno::EISDIR),
@@ -67,18 +61,18 @@ impl<R: Lock> Node<R> {
         }
     }
 
-    fn new_facts(&self, kind: Kind, mode: u32) -> Facts {
+    pub(crate) fn new_facts(&self, kind: Kind, mode: u32) -> Facts {
         let attribute = Attribute::new(kind, mode, self.shared.now());
         Facts::new(kind == Kind::Directory, 0, Some(attribute))
     }
 
     /// The entry of this name.
-    fn lookup_node(&self, name: &[u8]) -> Result<Arc<Self>> {
+    pub(crate) fn lookup_node(&self, name: &[u8]) -> Result<Arc<Self>> {
         self.require_directory()?;
         self.shared.with(|tree| self.find(tree, name))
     }
 
-    fn find(&self, tree: &mut Tree<R>, name: &[u8]) -> Result<Arc<Self>> {
+    pub(crate) fn find(&self, tree: &mut Tree<R>, name: &[u8]) -> Result<Arc<Self>> {
         if let Some(node) = tree.known(self.id(), name) {
             return Ok(node);
         }
@@ -93,7 +87,7 @@ impl<R: Lock> Node<R> {
     }
 
     /// Removes the name of `node`.
-    fn remove(&self, name: &[u8], node: &Self) -> Result<()> {
+    pub(crate) fn remove(&self, name: &[u8], node: &Self) -> Result<()> {
         self.shared.with(|tree| {
             let path = tree.path(self.id(), Some(name))?;
             tree.before_unlink(node)?;
@@ -104,7 +98,7 @@ impl<R: Lock> Node<R> {
     }
 
     /// Notes what a change of the content has led to.
-    fn changed(&self, tree: &mut Tree<R>, size: u64) {
+    pub(crate) fn changed(&self, tree: &mut Tree<R>, size: u64) {
         let now = (tree.hooks.clock)();
         let facts = {
             let mut facts = self.facts.lock();
@@ -119,7 +113,7 @@ impl<R: Lock> Node<R> {
     }
 
     /// Writes at `offset`, after zeros if that is beyond the end.
-    fn write(&self, tree: &mut Tree<R>, offset: u64, bytes: &[u8]) -> Result<usize> {
+    pub(crate) fn write(&self, tree: &mut Tree<R>, offset: u64, bytes: &[u8]) -> Result<usize> {
         let handle = tree.handle(self.id(), &self.facts())?;
         if bytes.is_empty() {
             return Ok(0);
@@ -139,7 +133,7 @@ impl<R: Lock> Node<R> {
     }
 
     /// Puts zeros at the end. What does not fit leaves the file as it was.
-    fn extend(&self, tree: &mut Tree<R>, handle: Handle, size: u64, to: u64) -> Result<()> {
+    pub(crate) fn extend(&self, tree: &mut Tree<R>, handle: Handle, size: u64, to: u64) -> Result<()> {
         if to > tree.lfs.file_max() {
             return Err(Errno::EFBIG);
         }
@@ -163,7 +157,7 @@ impl<R: Lock> Node<R> {
     }
 
     /// Adds a name with what is behind it to this directory.
-    fn make(&self, name: &[u8], facts: Facts, content: Option<&[u8]>) -> Result<Arc<dyn Vnode>> {
+    pub(crate) fn make(&self, name: &[u8], facts: Facts, content: Option<&[u8]>) -> Result<Arc<dyn Vnode>> {
         self.require_directory()?;
         self.shared.with(|tree| {
             let path = tree.path(self.id(), Some(name))?;
@@ -203,7 +197,7 @@ impl<R: Lock> Node<R> {
     }
 
     /// Gives a new link its target.
-    fn fill(&self, tree: &mut Tree<R>, content: &[u8]) -> Result<()> {
+    pub(crate) fn fill(&self, tree: &mut Tree<R>, content: &[u8]) -> Result<()> {
         if self.write(tree, 0, content)? < content.len() {
             return Err(Errno::ENOSPC);
         }
@@ -211,7 +205,7 @@ impl<R: Lock> Node<R> {
     }
 
     /// Takes a file away that could not be made as a whole. One that was there before stays.
-    fn undo(&self, tree: &mut Tree<R>, path: &Path, errno: Errno) {
+    pub(crate) fn undo(&self, tree: &mut Tree<R>, path: &Path, errno: Errno) {
         tree.after_unlink(self);
         if errno != Errno::EEXIST {
             // Best effort: the first error is the one to tell.
@@ -223,239 +217,5 @@ impl<R: Lock> Node<R> {
 impl<R: Lock> Drop for Node<R> {
     fn drop(&mut self) {
         self.shared.drop_node(self.number, self.written.load(Ordering::Relaxed));
-    }
-}
-
-impl<R: Lock> Vnode for Node<R> {
-    fn kind(&self) -> Kind {
-        self.facts().kind
-    }
-
-    fn metadata(&self) -> Result<Metadata> {
-        let facts = self.facts();
-        Ok(Metadata {
-            size: facts.size,
-            mtime: facts.mtime,
-            ctime: facts.mtime,
-            nlink: u32::from(!facts.unlinked),
-            ..Metadata::bare(facts.kind, u32::from(facts.mode), self.shared.dev, self.id())
-        })
-    }
-
-    fn place(&self) -> Result<Place> {
-        self.require_directory()?;
-        self.shared.with(|tree| {
-            if self.id() == ROOT {
-                return Ok(Place::Root);
-            }
-            let (parent, name) = tree.place(self.id()).ok_or(Errno::ENOENT)?;
-            Ok(Place::In { parent, name })
-        })
-    }
-
-    fn open(&self) -> Result<Option<Arc<dyn Vnode>>> {
-        if self.facts().kind == Kind::File {
-            self.shared.with(|tree| {
-                tree.handle(self.id(), &self.facts())?;
-                tree.set_opened(self.id());
-                Ok(())
-            })?;
-        }
-        Ok(None)
-    }
-
-    fn lookup(&self, name: &[u8]) -> Result<Arc<dyn Vnode>> {
-        Ok(self.lookup_node(name)?)
-    }
-
-    fn read_dir(&self, cursor: u64, emit: &mut dyn FnMut(DirEntry<'_>) -> bool) -> Result<()> {
-        self.require_directory()?;
-        // A place in the order of the names' hashes stays what it is when other names come and go.
-        let mut entries = self.shared.with(|tree| {
-            let listed = match tree.path(self.id(), None) {
-                Ok(path) => tree.lfs.list(&path)?,
-                Err(_) => Vec::new(), // removed: empty
-            };
-            let numbered = listed.into_iter().map(|entry| {
-                let ino = tree.number(self.id(), &entry.name);
-                (hash([&entry.name[..]].into_iter()), ino, entry)
-            });
-            Ok::<_, Errno>(numbered.filter(|(place, ..)| *place >= cursor).collect::<Vec<_>>())
-        })?;
-        entries.sort_unstable_by(|one, other| (one.0, &one.2.name).cmp(&(other.0, &other.2.name)));
-        for (place, ino, entry) in &entries {
-            let kind = kind_of(entry.is_dir, entry.attribute.is_some_and(|attribute| attribute.symlink));
-            if !emit(DirEntry { name: &entry.name, ino: *ino, kind, next: place + 1 }) {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize> {
-        self.require_file()?;
-        self.shared.with(|tree| {
-            let handle = tree.handle(self.id(), &self.facts())?;
-            tree.lfs.read(handle, offset, into)
-        })
-    }
-
-    fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<usize> {
-        self.require_file()?;
-        self.shared.with(|tree| self.write(tree, offset, bytes))
-    }
-
-    fn append(&self, bytes: &[u8]) -> Result<(usize, u64)> {
-        self.require_file()?;
-        self.shared.with(|tree| {
-            let count = self.write(tree, self.facts().size, bytes)?;
-            Ok((count, self.facts().size))
-        })
-    }
-
-    fn truncate(&self, size: u64) -> Result<()> {
-        self.require_file()?;
-        self.shared.with(|tree| {
-            let handle = tree.handle(self.id(), &self.facts())?;
-            let before = self.facts().size;
-            if size > before {
-                return self.extend(tree, handle, before, size);
-            }
-            if size < before {
-                tree.lfs.cut(handle, size)?;
-            }
-            self.changed(tree, size);
-            Ok(())
-        })
-    }
-
-    fn change(&self, change: &Change) -> Result<()> {
-        let mut facts = self.facts();
-        facts.mode = change.mode.map_or(facts.mode, |mode| (mode & 0o7777) as u16);
-        facts.mtime = change.mtime.unwrap_or(facts.mtime);
-        self.shared.with(|tree| {
-            if facts.kind == Kind::Directory || !tree.is_open(self.id()) {
-                // The root's are not kept: littlefs has its own things there.
-                if self.id() != ROOT {
-                    let path = tree.path(self.id(), None)?;
-                    tree.lfs.set_attribute(&path, &facts.attribute())?;
-                }
-            } else {
-                tree.set_dirty(self.id(), &facts);
-                self.written.store(true, Ordering::Relaxed);
-                (tree.hooks.wake)();
-            }
-            let mut own = self.facts.lock();
-            (own.mode, own.mtime) = (facts.mode, facts.mtime);
-            Ok(())
-        })
-    }
-
-    fn sync_all(&self) -> Result<()> {
-        self.shared.sync()
-    }
-
-    fn statfs(&self) -> Result<FsStat> {
-        self.shared.with(|tree| {
-            let used = tree.lfs.used_blocks()?;
-            let blocks = tree.lfs.size() / BLOCK as u64;
-            let free = blocks.saturating_sub(u64::from(used));
-            Ok(FsStat { magic: MAGIC, block_size: BLOCK as u64, blocks, free, writable: true })
-        })
-    }
-
-    fn flush(&self) -> Result<()> {
-        self.shared.with(|tree| {
-            tree.commit(self.id())?;
-            tree.take_error(self.id())
-        })
-    }
-
-    fn sync(&self) -> Result<()> {
-        self.shared.with(|tree| {
-            tree.commit(self.id())?;
-            tree.lfs.flush()?;
-            tree.take_error(self.id())
-        })
-    }
-
-    fn create(&self, name: &[u8], mode: u32) -> Result<Arc<dyn Vnode>> {
-        self.make(name, self.new_facts(Kind::File, mode), None)
-    }
-
-    fn mkdir(&self, name: &[u8], mode: u32) -> Result<Arc<dyn Vnode>> {
-        self.make(name, self.new_facts(Kind::Directory, mode), None)
-    }
-
-    fn symlink(&self, name: &[u8], target: &[u8]) -> Result<Arc<dyn Vnode>> {
-        self.make(name, self.new_facts(Kind::Symlink, 0o777), Some(target))
-    }
-
-    fn unlink(&self, name: &[u8]) -> Result<()> {
-        let node = self.lookup_node(name)?;
-        if node.facts().kind == Kind::Directory {
-            return Err(Errno::EISDIR);
-        }
-        self.remove(name, &node)
-    }
-
-    fn rmdir(&self, name: &[u8]) -> Result<()> {
-        let node = self.lookup_node(name)?;
-        node.require_directory()?;
-        self.remove(name, &node)
-    }
-
-    fn rename(&self, old: &[u8], new_dir: &dyn Vnode, new: &[u8], replace: bool) -> Result<()> {
-        let new_dir = self.of(new_dir)?;
-        new_dir.require_directory()?;
-        let node = self.lookup_node(old)?;
-        let replaced = match new_dir.lookup_node(new) {
-            Ok(replaced) => Some(replaced),
-            Err(Errno::ENOENT) => None,
-            Err(errno) => return Err(errno),
-        };
-        if replaced.is_some() && !replace {
-            return Err(Errno::EEXIST);
-        }
-        if replaced.as_ref().is_some_and(|replaced| replaced.id() == node.id()) {
-            return Ok(());
-        }
-        let is_dir = |node: &Self| node.facts().kind == Kind::Directory;
-        match &replaced {
-            Some(replaced) if is_dir(&node) && !is_dir(replaced) => return Err(Errno::ENOTDIR),
-            Some(replaced) if !is_dir(&node) && is_dir(replaced) => return Err(Errno::EISDIR),
-            _ => {}
-        }
-        self.shared.with(|tree| {
-            if tree.contains(node.id(), new_dir.id()) {
-                return Err(Errno::EINVAL);
-            }
-            let (from, to) = (tree.path(self.id(), Some(old))?, tree.path(new_dir.id(), Some(new))?);
-            tree.before_move(node.id())?;
-            if let Some(replaced) = &replaced {
-                tree.before_unlink(replaced)?;
-            }
-            tree.lfs.rename(&from, &to)?;
-            if let Some(replaced) = &replaced {
-                tree.after_unlink(replaced);
-            }
-            let dir = tree.node(new_dir.id())?;
-            tree.after_move(node.id(), &dir, new);
-            Ok(())
-        })
-    }
-
-    fn read_link(&self) -> Result<Vec<u8>> {
-        let facts = self.facts();
-        if facts.kind != Kind::Symlink {
-            return Err(Errno::EINVAL);
-        }
-        let mut target = vec![0; facts.size.min(LINK_MAX) as usize];
-        let count = self.shared.with(|tree| {
-            let handle = tree.handle(self.id(), &facts)?;
-            tree.lfs.read(handle, 0, &mut target)
-        })?;
-        target.truncate(count);
-        Ok(target)
     }
 }

@@ -14,6 +14,9 @@ const SIZE: usize = 256 * 1024;
 /// Orders of the sectors that are tried after each flush, for each place of the cut.
 const ORDERS: usize = 3;
 
+/// Something that a program does, from the root directory.
+type Step<'s> = &'s dyn Fn(&Arc<dyn Vnode>);
+
 /// A program's steps, with what the disk is to show after each.
 struct Recording {
     /// The disk before the first step.
@@ -25,7 +28,7 @@ struct Recording {
 
 impl Recording {
     /// Does the steps on a fresh disk, one after the other.
-    fn of(steps: &[&dyn Fn(&Arc<dyn Vnode>)]) -> Self {
+    fn of(steps: &[Step<'_>]) -> Self {
         let ram = Ram::formatted(SIZE);
         let fs = ram.mount();
         let before = ram.image();

@@ -74,7 +74,7 @@ impl BlockDevice for Ram {
     }
 
     fn read(&mut self, sector: u64, into: &mut [u8]) -> Result<(), Errno> {
-        assert!(!into.is_empty() && into.len() % SECTOR == 0);
+        assert!(!into.is_empty() && into.len().is_multiple_of(SECTOR));
         self.attempt(|inner| {
             let at = sector as usize * SECTOR;
             inner.reads += 1;
@@ -83,7 +83,7 @@ impl BlockDevice for Ram {
     }
 
     fn write(&mut self, sector: u64, bytes: &[u8]) -> Result<(), Errno> {
-        assert!(!bytes.is_empty() && bytes.len() % SECTOR == 0);
+        assert!(!bytes.is_empty() && bytes.len().is_multiple_of(SECTOR));
         self.attempt(|inner| {
             let at = sector as usize * SECTOR;
             inner.writes += 1;

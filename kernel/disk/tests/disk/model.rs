@@ -13,10 +13,13 @@ const SIZE: usize = 4 << 20;
 const STEPS: usize = 1200;
 const DIRS: [&str; 4] = ["", "/d", "/e", "/d/f"];
 
+/// An open file, the path of its name, and its content if that name has gone.
+type Open = (Arc<dyn Vnode>, String, Option<Vec<u8>>);
+
 struct Model {
     files: State,
     /// Open files, with what is in them; the name may have gone.
-    open: Vec<(Arc<dyn Vnode>, String, Option<Vec<u8>>)>,
+    open: Vec<Open>,
     rng: Rng,
 }
 
