@@ -78,7 +78,7 @@ fn prepare(
     device: Box<dyn askr_disk::BlockDevice>,
     wants_format: bool,
 ) -> Result<Option<Box<dyn askr_disk::BlockDevice>>, Errno> {
-    let mib = device.sectors() * SECTOR as u64 >> 20;
+    let mib = (device.sectors() * SECTOR as u64) >> 20;
     let (state, device) = if wants_format { (State::Empty, device) } else { askr_disk::examine(device)? };
     match state {
         State::FileSystem => Ok(Some(device)),
