@@ -2,15 +2,24 @@
 
 mod common;
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use askr::Machine;
+use askr::{ExtraFile, Machine};
 use common::program::{Link, compiled, program};
 use common::shell::{Askr, Shared};
 
 static GUEST: Shared = Shared::new(|| {
-    ["signals", "children", "front"].map(program).into_iter().fold(Machine::new(), Machine::with)
+    let scripts = [
+        script("script", "#! /bin/hello -x  y \nnot read"),
+        script("nested", "#!/bin/script\n"),
+        script("endless", "#!/bin/endless\n"),
+        script("nameless", "#!\n"),
+    ];
+    let programs = ["signals", "children", "front"].map(program);
+    programs.into_iter().chain(scripts).fold(Machine::new(), Machine::with)
 });
 
 /// What `NAME PART` prints on Linux, with the line ends of a terminal.
@@ -34,18 +43,21 @@ fn in_guest(askr: &mut Askr, name: &str, part: &str) -> String {
 
 /// Runs the parts of a program on both sides.
 fn compare(name: &str, parts: &[&str]) {
-    let mut askr = GUEST.take();
+    compare_with(&mut GUEST.take(), name, parts);
+}
+
+fn compare_with(askr: &mut Askr, name: &str, parts: &[&str]) {
     let path = compiled(name, &format!("{name}-here"), Link::Static);
     for part in parts {
         let expected = on_linux(&path, name, part);
         assert!(expected.ends_with("done\r\n"), "{part}: {expected}");
-        assert_eq!(in_guest(&mut askr, name, part), expected, "{name} {part}");
+        assert_eq!(in_guest(askr, name, part), expected, "{name} {part}");
     }
 }
 
 #[test]
 fn handlers_run_when_and_how_linux_runs_them() {
-    compare("signals", &["told", "refused", "blocked", "nesting", "altstack"]);
+    compare("signals", &["told", "refused", "blocked", "nesting", "altstack", "queued"]);
 }
 
 #[test]
@@ -60,7 +72,7 @@ fn a_handler_keeps_and_changes_registers_and_nothing_else() {
 
 #[test]
 fn calls_that_wait_are_interrupted_or_go_on() {
-    compare("signals", &["interrupted", "suspended"]);
+    compare("signals", &["interrupted", "suspended", "alarms"]);
 }
 
 #[test]
@@ -116,4 +128,32 @@ fn keys_stop_and_quit_the_job_in_front_and_the_background_does_not_read() {
     askr.type_bytes(b"\x1c").unwrap();
     let rest = "^\\\r\nend 0x3\r\nignored 0x500\r\ntaking 0x167f\r\ntaken 0x0\r\ndone\r\n";
     assert_eq!(askr.finish(), rest);
+}
+
+#[test]
+fn a_processor_without_xsave_keeps_registers_too() {
+    let mut askr = Askr::boot(&Machine::new().cpu("qemu64").with(program("signals")));
+    compare_with(&mut askr, "signals", &["told", "vectors", "faults"]);
+}
+
+fn script(name: &str, text: &str) -> ExtraFile {
+    let host = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::write(&host, text).unwrap();
+    fs::set_permissions(&host, fs::Permissions::from_mode(0o755)).unwrap();
+    ExtraFile { host, guest: format!("/bin/{name}") }
+}
+
+#[test]
+fn a_script_is_run_by_the_program_that_its_first_line_names() {
+    let mut askr = GUEST.take();
+    let shown = askr.run("script a 'b c'");
+    let arguments = "argv[0] = /bin/hello\r\nargv[1] = -x  y\r\nargv[2] = /bin/script\r\nargv[3] = a\r\nargv[4] = b c\r\n";
+    assert!(shown.ends_with(arguments), "{shown}");
+    assert!(
+        askr.run("nested").contains("argv[1] = -x  y\r\nargv[2] = /bin/script\r\nargv[3] = /bin/nested\r\n")
+    );
+    for (name, error) in [("endless", "Too many levels of symbolic links"), ("nameless", "Exec format error")]
+    {
+        assert_eq!(askr.run(name), format!("sh: {name}: {error}\r\n"));
+    }
 }

@@ -58,6 +58,7 @@ extern "C" fn kernel_main(info: &'static mut BootInfo) -> ! {
     fs::init(initrd);
     console::start().expect("memory for the terminal");
     bus::start().expect("memory for the bus");
+    process::alarm::init().expect("memory for the alarms");
     interrupts::enable();
     fs::disk::mount();
     if let Err(error) = process::spawn_init(INIT) {

@@ -407,7 +407,64 @@ static void suspended(void) {
     wait_for(child, 0);
 }
 
+enum { GETITIMER = 36, ALARM = 37, SETITIMER = 38, SIGALRM = 14, RT_SIGQUEUEINFO = 129 };
+
+static void alarms(void) {
+    struct { long every[2], left[2]; } timer = { { 0, 20000 }, { 0, 20000 } }, old = { { 9, 9 }, { 9, 9 } };
+    act(SIGALRM, note, 0);
+    say("first", call(SETITIMER, 0, &timer, &old));
+    say("none before", old.left[0] == 0 && old.left[1] == 0 && old.every[1] == 0);
+    for (int i = 0; i < 3; i++) call(PAUSE, 0, 0, 0);
+    say("three", count >= 3);
+    say("code", seen_code);
+    timer.every[1] = timer.left[1] = 0;
+    call(SETITIMER, 0, &timer, &old);
+    say("interval", old.every[1]);
+    const long seen = count;
+    nap(60);
+    say("stopped", count == seen);
+    say("alarm", call(ALARM, 100, 0, 0));
+    say("left", call(ALARM, 0, 0, 0));
+    say("none", call(ALARM, 0, 0, 0));
+    timer.left[1] = 1000000;
+    say("micros", call(SETITIMER, 0, &timer, 0));
+    say("which", call(SETITIMER, 3, &timer, 0));
+    say("bad", call(SETITIMER, 0, 8, 0));
+    say("bad old", call(GETITIMER, 0, 8, 0));
+    /* A child has none. */
+    call(ALARM, 100, 0, 0);
+    const long child = call(FORK, 0, 0, 0);
+    if (child == 0) leave((int)call(ALARM, 0, 0, 0));
+    say("of a child", wait_for(child, 0));
+}
+
+static void queue_note(int signal, struct info *info, struct context *context) {
+    (void)context;
+    say("signal", signal);
+    say("code", info->code);
+    say("from", info->of.who.pid);
+    say("value", (long)info->of.words[1]);
+}
+
+static void queued(void) {
+    struct info info = { .code = -1 };
+    const long me = call(GETPID, 0, 0, 0);
+    act(SIGRT, queue_note, 0);
+    mask(SIG_BLOCK, BIT(SIGRT));
+    for (int i = 1; i <= 3; i++) {
+        info.of.who.pid = 1000 + i;
+        info.of.words[1] = (u64)(70 + i);
+        say("queue", call(RT_SIGQUEUEINFO, me, SIGRT, &info));
+    }
+    mask(SIG_UNBLOCK, BIT(SIGRT));
+    info.code = 0;
+    say("as kill", call(RT_SIGQUEUEINFO, call(GETPPID, 0, 0, 0), 0, &info));
+    say("bad", call(RT_SIGQUEUEINFO, me, SIGRT, 8));
+    say("nobody", call(RT_SIGQUEUEINFO, 0x7ffffff0, SIGRT, &info) < 0);
+}
+
 static const struct { const char *name; void (*run)(void); } parts[] = {
+    { "alarms", alarms }, { "queued", queued },
     { "told", told }, { "refused", refused }, { "blocked", blocked }, { "nesting", nesting }, { "faults", faults },
     { "unhandled", unhandled }, { "altstack", altstack }, { "overflow", overflow }, { "vectors", vectors },
     { "forged", forged }, { "interrupted", interrupted }, { "suspended", suspended },

@@ -61,6 +61,12 @@ pub const DUP2: u64 = 33;
 pub const PAUSE: u64 = 34;
 /// `nanosleep(request, remaining)`
 pub const NANOSLEEP: u64 = 35;
+/// `getitimer(which, value)`
+pub const GETITIMER: u64 = 36;
+/// `alarm(seconds)`
+pub const ALARM: u64 = 37;
+/// `setitimer(which, new, old)`
+pub const SETITIMER: u64 = 38;
 /// `getpid()`
 pub const GETPID: u64 = 39;
 /// `clone(flags, stack, parent_tid, child_tid, tls)`
@@ -149,6 +155,8 @@ pub const GETSID: u64 = 124;
 pub const RT_SIGPENDING: u64 = 127;
 /// `rt_sigtimedwait(set, info, timeout, sigsetsize)`
 pub const RT_SIGTIMEDWAIT: u64 = 128;
+/// `rt_sigqueueinfo(pid, signal, info)`
+pub const RT_SIGQUEUEINFO: u64 = 129;
 /// `rt_sigsuspend(mask, sigsetsize)`
 pub const RT_SIGSUSPEND: u64 = 130;
 /// `sigaltstack(ss, old_ss)`

@@ -1,5 +1,6 @@
 //! The end of a process.
 
+use super::alarm::Alarm;
 use super::wait::end_signal;
 use super::{INIT, Process, signal, stop, table, terminal};
 use crate::{bus, fs, sched};
@@ -46,6 +47,7 @@ pub(super) fn finish() -> ! {
         process.set_cwd(fs::root()); // a zombie keeps no directory alive
         let space = process.space.lock().take();
         process.give_up_space(space);
+        process.set_alarm(Alarm::default());
         terminal::session_ended(process);
         let orphaned = table::with_family(|family| family.end(process.pid()));
         stop::release_orphaned(&orphaned);

@@ -1,5 +1,6 @@
 //! Processes: their state, the table of all of them, and the door back to user mode.
 
+pub(crate) mod alarm;
 mod deliver;
 mod exec;
 mod exit;
@@ -30,6 +31,7 @@ use crate::arch::trap::TrapFrame;
 use crate::fs::Directory;
 use crate::mm::{self, AddressSpace};
 use crate::sched;
+use alarm::Alarm;
 use alloc::vec::Vec;
 use askr_abi::Errno;
 use askr_agentbus::policy::Origin;
@@ -69,6 +71,7 @@ pub(crate) struct Process {
     /// The signal that its parent gets at its end, 0 for none, as long as that is who made it; see `wait::end_signal`.
     end_signal: AtomicU32,
     job: Mutex<JobState>,
+    alarm: Mutex<Alarm>,
     /// What it owes the parent that waits for it after `vfork`.
     debt: Mutex<Option<Debt>>,
     /// Where its number is cleared when it gives borrowed memory back; 0 for nowhere.
@@ -126,6 +129,7 @@ impl Process {
             signals: Mutex::new(signals),
             end_signal: AtomicU32::new(beginning.end_signal),
             job: Mutex::new(JobState::default()),
+            alarm: Mutex::new(Alarm::default()),
             debt: Mutex::new(None),
             clear_tid: AtomicU64::new(0),
             fault: Mutex::new(FaultRecord::default()),

@@ -2,6 +2,7 @@
 //! differs is in docs/syscalls.md.
 
 mod agent;
+mod alarm;
 mod attributes;
 mod descriptor;
 mod facts;
@@ -103,6 +104,9 @@ const TABLE: &[(u64, Handler)] = &[
     (nr::DUP, descriptor::dup),
     (nr::DUP2, descriptor::dup2),
     (nr::PAUSE, signal::pause),
+    (nr::GETITIMER, alarm::getitimer),
+    (nr::ALARM, alarm::alarm),
+    (nr::SETITIMER, alarm::setitimer),
     (nr::NANOSLEEP, time::nanosleep),
     (nr::GETPID, process::getpid),
     (nr::FORK, process::fork),
@@ -148,6 +152,7 @@ const TABLE: &[(u64, Handler)] = &[
     (nr::GETSID, process::getsid),
     (nr::RT_SIGPENDING, signal::rt_sigpending),
     (nr::RT_SIGTIMEDWAIT, signal::rt_sigtimedwait),
+    (nr::RT_SIGQUEUEINFO, signal::rt_sigqueueinfo),
     (nr::RT_SIGSUSPEND, signal::rt_sigsuspend),
     (nr::SIGALTSTACK, signal::sigaltstack),
     (nr::STATFS, attributes::statfs),

@@ -179,6 +179,22 @@ pub(super) fn kill(call: &mut Call<'_>) -> Result<u64, Errno> {
     Ok(0)
 }
 
+/// `rt_sigqueueinfo(pid, signal, info)`: `sigqueue(3)`. The sender and a value come along; nobody passes for the kernel or
+/// for `kill`.
+pub(super) fn rt_sigqueueinfo(call: &mut Call<'_>) -> Result<u64, Errno> {
+    let mut bytes = [0; Info::SIZE];
+    call.copy_in(call.args[2], &mut bytes)?;
+    let signal = u32::try_from(call.int(1)).map_err(|_| Errno::EINVAL)?;
+    let pid = u32::try_from(call.int(0)).map_err(|_| Errno::ESRCH)?;
+    let sender = call.process();
+    let info = Info::queued(signal, &bytes);
+    if pid != sender.pid() && (info.code >= 0 || info.code == SI_TKILL) {
+        return Err(Errno::EPERM);
+    }
+    processes::kill(sender.origin(), pid, info)?;
+    Ok(0)
+}
+
 /// `tkill(tid, signal)`: a process has one thread, with its own number.
 pub(super) fn tkill(call: &mut Call<'_>) -> Result<u64, Errno> {
     send_to_thread(call, call.int(0), call.int(1))

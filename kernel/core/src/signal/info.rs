@@ -60,6 +60,16 @@ impl Info {
         Self { signal, code: SI_USER, detail: Detail::Sender { pid } }
     }
 
+    /// A signal that a program queued with the `siginfo_t` in `bytes`: of that, its code, the sender that it names and its
+    /// value are kept.
+    #[must_use]
+    pub fn queued(signal: u32, bytes: &[u8; Self::SIZE]) -> Self {
+        let word = |at: usize| u32::from_le_bytes(core::array::from_fn(|index| bytes[at + index]));
+        let value = u64::from(word(24)) | u64::from(word(28)) << 32;
+        let detail = Detail::Value { pid: word(16), value };
+        Self { signal, code: word(8).cast_signed(), detail }
+    }
+
     /// `siginfo_t` for a program's memory. All processes belong to user 0, so `si_uid` is 0.
     #[must_use]
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
