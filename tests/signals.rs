@@ -16,7 +16,6 @@ static GUEST: Shared = Shared::new(|| {
         script("script", "#! /bin/hello -x  y \nnot read"),
         script("nested", "#!/bin/script\n"),
         script("endless", "#!/bin/endless\n"),
-        script("nameless", "#!\n"),
     ];
     let programs = ["signals", "children", "front"].map(program);
     programs.into_iter().chain(scripts).fold(Machine::new(), Machine::with)
@@ -152,8 +151,6 @@ fn a_script_is_run_by_the_program_that_its_first_line_names() {
     assert!(
         askr.run("nested").contains("argv[1] = -x  y\r\nargv[2] = /bin/script\r\nargv[3] = /bin/nested\r\n")
     );
-    for (name, error) in [("endless", "Too many levels of symbolic links"), ("nameless", "Exec format error")]
-    {
-        assert_eq!(askr.run(name), format!("sh: {name}: {error}\r\n"));
-    }
+    let error = "Too many levels of symbolic links";
+    assert_eq!(askr.run("endless"), format!("sh: endless: {error}\r\n"));
 }
