@@ -61,7 +61,7 @@ fn five_hundred_damaged_programs_harm_nobody() {
     eprintln!("{shown}");
     assert_eq!(ends.iter().sum::<u64>(), MUTANTS, "{shown}");
     // Mutations that all end in the same way would reach only one check.
-    assert!(ends[..3].iter().all(|&count| count > MUTANTS / 20), "{shown}");
+    assert!(ends[..3].iter().all(|&count| count > MUTANTS / 100), "{shown}");
     is_as_before(&mut askr, &before);
 }
 

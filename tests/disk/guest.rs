@@ -87,16 +87,34 @@ fn a_machine_without_a_disk_says_so() {
     askr.power_off();
 }
 
+/// Lets the disk serve so many requests a second; 0 is as many as it can.
+fn throttle(askr: &mut Askr, iops: u64) {
+    let none = json!({ "device": "disk", "bps": 0, "bps_rd": 0, "bps_wr": 0, "iops": iops, "iops_rd": 0, "iops_wr": 0 });
+    askr.vm().qmp("block_set_io_throttle", &none).unwrap();
+}
+
+#[test]
+fn a_program_that_waits_for_the_disk_can_be_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = Disk::open(&empty(folder.path(), SIZE), false).unwrap();
+    let mut askr = Askr::boot(&Machine::new().disk(disk).with(program("disk")));
+    askr.run("disk rounds 1");
+    throttle(&mut askr, SLOW);
+    let pid = number_after(&askr.run("disk load 100 &"), "] ");
+    // It prints what it has done, and only the disk can hold it up.
+    let killed = askr.run(&format!("kill -9 {pid}; wait {pid}; echo status=$?"));
+    assert_eq!(number_after(&killed, "status="), 128 + 9, "{killed}");
+    throttle(&mut askr, 0);
+    assert!(askr.run("disk rounds 1").ends_with("done\r\n"));
+    askr.power_off();
+}
+
 #[test]
 fn a_slow_disk_holds_up_nobody_else() {
     let folder = tempfile::tempdir().unwrap();
     let disk = Disk::open(&empty(folder.path(), SIZE), false).unwrap();
     let mut askr = Askr::boot(&Machine::new().disk(disk).with(program("disk")));
     let mut peer = Peer::in_session(askr.vm());
-    let throttle = |askr: &mut Askr, iops: u64| {
-        let none = json!({ "device": "disk", "bps": 0, "bps_rd": 0, "bps_wr": 0, "iops": iops, "iops_rd": 0, "iops_wr": 0 });
-        askr.vm().qmp("block_set_io_throttle", &none).unwrap();
-    };
     throttle(&mut askr, SLOW);
     let data = [b'x'; 1500];
     let write = WriteRequest { mode: WriteMode::Replace, path: b"/disk/slow", data: &data };
