@@ -33,7 +33,7 @@ fn post(signals: &mut Signals, signal: u32) -> Posted {
 
 /// The signal whose handler runs next.
 fn handled(signals: &mut Signals) -> Option<u32> {
-    match signals.next()? {
+    match signals.next_step()? {
         Next::Handle(delivery) => {
             signals.delivered(&delivery);
             Some(delivery.info.signal)
@@ -54,7 +54,7 @@ fn each_signal_has_the_default_action_of_the_manual() {
         assert_eq!(DefaultAction::of(signal), expected, "{signal}");
         let mut signals = Signals::new(false);
         let posted = post(&mut signals, signal);
-        let next = signals.next();
+        let next = signals.next_step();
         match expected {
             DefaultAction::End => assert_eq!((next, posted), (Some(Next::End(signal)), Posted::Pending)),
             DefaultAction::Stop => assert_eq!((next, posted), (Some(Next::Stop(signal)), Posted::Pending)),
@@ -80,7 +80,7 @@ fn an_ignored_signal_leaves_no_trace_unless_it_is_blocked() {
     signals.set_action(SIGCHLD, disposed(SIG_DFL)).unwrap();
     assert_eq!(signals.pending(), SignalSet::one(SIGWINCH));
     signals.change_mask(How::Set, SignalSet::EMPTY);
-    assert_eq!(signals.next(), None);
+    assert_eq!(signals.next_step(), None);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn nobody_blocks_catches_or_ignores_kill_and_stop() {
     assert!(!signals.deadly() && !signals.killed());
     post(&mut signals, SIGKILL);
     assert!(signals.deadly() && signals.killed());
-    assert_eq!(signals.next(), Some(Next::End(SIGKILL)));
+    assert_eq!(signals.next_step(), Some(Next::End(SIGKILL)));
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn what_an_instruction_caused_comes_first_then_the_lowest() {
     assert_eq!(order, [SIGSEGV, SIGHUP, SIGUSR1, SIGTERM, RT]);
     post(&mut signals, SIGSEGV);
     post(&mut signals, SIGKILL);
-    assert_eq!(signals.next(), Some(Next::End(SIGKILL)));
+    assert_eq!(signals.next_step(), Some(Next::End(SIGKILL)));
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn only_real_time_signals_queue_and_not_without_bound() {
     assert_eq!(rt, QUEUED_MAX - 1);
     let nameless = Info { signal: SIGUSR2, code: SI_USER, detail: Detail::Sender { pid: 0 } };
     assert_eq!(signals.take(SignalSet::one(SIGUSR2)), Some(nameless));
-    assert_eq!((signals.take(all), signals.next()), (None, None));
+    assert_eq!((signals.take(all), signals.next_step()), (None, None));
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn a_handler_runs_with_its_mask_and_the_old_one_is_in_its_frame() {
         signals.change_mask(How::Set, SignalSet::one(SIGPIPE));
         signals.set_action(SIGUSR1, Action { mask, ..handler(flags) }).unwrap();
         post(&mut signals, SIGUSR1);
-        let Some(Next::Handle(delivery)) = signals.next() else { panic!("no handler") };
+        let Some(Next::Handle(delivery)) = signals.next_step() else { panic!("no handler") };
         assert_eq!(delivery.mask, SignalSet::one(SIGPIPE));
         signals.delivered(&delivery);
         assert_eq!(signals.blocked().has(SIGUSR1), own);
@@ -179,7 +179,7 @@ fn a_temporary_mask_ends_with_the_handler_or_without_one() {
     assert!(!signals.interrupt());
     signals.set_temporary_mask(SignalSet::one(SIGHUP));
     assert!(signals.interrupt());
-    let Some(Next::Handle(delivery)) = signals.next() else { panic!("no handler") };
+    let Some(Next::Handle(delivery)) = signals.next_step() else { panic!("no handler") };
     assert_eq!(delivery.mask, SignalSet::of(&[SIGUSR1, SIGUSR2]));
     signals.delivered(&delivery);
     assert!(signals.blocked().has(SIGHUP), "the handler runs with the temporary mask");
@@ -201,20 +201,20 @@ fn a_fault_cannot_be_put_off() {
     let mut blocked = handled.clone();
     blocked.change_mask(How::Block, SignalSet::one(SIGSEGV));
     assert!(!blocked.force(fault));
-    assert_eq!(blocked.next(), Some(Next::End(SIGSEGV)));
+    assert_eq!(blocked.next_step(), Some(Next::End(SIGSEGV)));
     let mut ignored = Signals::new(true);
     ignored.set_action(SIGSEGV, disposed(SIG_IGN)).unwrap();
     assert!(!ignored.force(fault));
-    assert_eq!(ignored.next(), Some(Next::End(SIGSEGV)), "process 1 too");
+    assert_eq!(ignored.next_step(), Some(Next::End(SIGSEGV)), "process 1 too");
     // A frame without room is one itself, and its own frame gets no second try.
     handled.set_action(SIGUSR1, handler(0)).unwrap();
     post(&mut handled, SIGUSR1);
-    let Some(Next::Handle(first)) = handled.next() else { panic!("no handler") };
+    let Some(Next::Handle(first)) = handled.next_step() else { panic!("no handler") };
     handled.undeliverable(&first);
-    let Some(Next::Handle(second)) = handled.next() else { panic!("no handler") };
+    let Some(Next::Handle(second)) = handled.next_step() else { panic!("no handler") };
     assert_eq!(second.info, Info::from_kernel(SIGSEGV));
     handled.undeliverable(&second);
-    assert_eq!(handled.next(), Some(Next::End(SIGSEGV)));
+    assert_eq!(handled.next_step(), Some(Next::End(SIGSEGV)));
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn children_and_new_programs_inherit_what_the_manuals_say() {
     parent.set_stack(stack);
     post(&mut parent, SIGUSR1);
     let mut child = parent.inherit();
-    assert_eq!((child.next(), child.blocked(), child.stack()), (None, SignalSet::one(SIGTERM), stack));
+    assert_eq!((child.next_step(), child.blocked(), child.stack()), (None, SignalSet::one(SIGTERM), stack));
     assert_eq!(child.action(SIGUSR1), handler(SA_ONSTACK));
     assert_eq!(post(&mut child, SIGHUP), Posted::Pending, "only process 1 is protected");
     assert_eq!(post(&mut parent, SIGHUP), Posted::Dropped);
@@ -342,7 +342,7 @@ fn a_frame_has_the_layout_of_linux_and_comes_back() {
     assert_eq!(word(192), 0x001b_0000_0000_0023);
     assert_eq!([200, 208, 216, 224, 232].map(word), [0x61, 0x62, 0x1022, 0x63, 0x7fff_e200]);
     assert_eq!(word(304), 0x1022);
-    assert_eq!((word(312), word(320) as u32, word(328) as u32), (2, 0xffff_fffa, 0x0102_0304));
+    assert_eq!((word(312), word(320) & 0xffff_ffff, word(328) & 0xffff_ffff), (2, 0xffff_fffa, 0x0102_0304));
     assert_eq!((INFO, FRAME_SIZE), (312, 440));
 
     let context: &[u8; CONTEXT_SIZE] = bytes[CONTEXT..INFO].try_into().unwrap();
@@ -393,7 +393,7 @@ const XSAVE: Format = Format { size: 832, components: 7, mxcsr_mask: 0xffff };
 const FXSAVE: Format = Format { size: LEGACY_SIZE, components: 0, mxcsr_mask: 0xffbf };
 
 fn area(format: Format) -> Vec<u8> {
-    let mut area: Vec<u8> = (0..format.size).map(|index| (index % 251) as u8).collect();
+    let mut area: Vec<u8> = (0..=250).cycle().take(format.size).collect();
     area[24..28].copy_from_slice(&0x1f80_u32.to_le_bytes());
     if format.is_xsave() {
         area[LEGACY_SIZE..LEGACY_SIZE + 64].fill(0);

@@ -16,7 +16,7 @@ pub(super) fn deliver(frame: &mut TrapFrame, restart: &mut Option<Restart>) -> b
     let task = sched::current();
     let Some(process) = task.process() else { return false };
     while process.ending.lock().is_none() {
-        let next = process.signals.lock().next();
+        let next = process.signals.lock().next_step();
         match next {
             Some(Next::Handle(delivery)) => handle(process, frame, restart, &delivery),
             Some(Next::End(signal)) => process.end(ExitStatus::Signal(signal)),

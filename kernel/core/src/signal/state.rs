@@ -228,7 +228,7 @@ impl Signals {
     }
 
     /// Takes the next signal and says what it does; `None` when none waits.
-    pub fn next(&mut self) -> Option<Next> {
+    pub fn next_step(&mut self) -> Option<Next> {
         loop {
             let info = self.take_next()?;
             let signal = info.signal;
