@@ -60,10 +60,14 @@ pub(crate) fn kill_all(origin: Origin, sender: Pid, info: Info) -> Result<(), Er
 
 /// Sends to all of these; it is a success if one could be sent to (`kill(2)`).
 fn send_to_all(origin: Origin, targets: &[Arc<Task>], info: Info) -> Result<(), Errno> {
-    targets.iter().fold(Err(Errno::ESRCH), |result, task| match send_to(origin, task, info) {
-        Ok(_) => Ok(()),
-        Err(errno) => result.map_err(|_| errno),
-    })
+    let mut result = Err(Errno::ESRCH);
+    for task in targets {
+        match send_to(origin, task, info) {
+            Ok(_) => result = Ok(()),
+            Err(errno) => result = result.map_err(|_| errno),
+        }
+    }
+    result
 }
 
 /// Sends to one process for somebody of `origin`.
