@@ -20,7 +20,8 @@ use differences::{compare, lines};
 /// Where the programs are.
 pub(crate) const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance");
 
-const FAMILIES: [&str; 8] = ["files", "names", "pipes", "processes", "signals", "memory", "system", "errors"];
+const FAMILIES: [&str; 9] =
+    ["files", "names", "pipes", "processes", "signals", "interrupts", "memory", "system", "errors"];
 /// The family that types at itself.
 const TERMINAL: &str = "terminal";
 
@@ -87,6 +88,11 @@ fn processes() {
 #[test]
 fn signals() {
     check("signals");
+}
+
+#[test]
+fn interrupts() {
+    check("interrupts");
 }
 
 #[test]
