@@ -4,7 +4,7 @@ mod common;
 
 use askr::Machine;
 use common::program::program;
-use common::shell::Shared;
+use common::shell::{Shared, number_after};
 
 static GUEST: Shared = Shared::new(|| Machine::new().with(program("memory")));
 
@@ -45,4 +45,31 @@ fn shared_memory_is_shared_with_children() {
 #[test]
 fn limits_hold_and_are_inherited() {
     part("limits");
+}
+
+/// Starts a program so often, and compares what the kernel has before and after.
+#[track_caller]
+fn spawn(times: u32) {
+    let mut askr = GUEST.take();
+    // The first ones leave what later ones use again.
+    askr.run("memory n 20 /bin/true");
+    let before = askr.run("cat /proc/meminfo");
+    let shown = askr.run(&format!("memory n {times} /bin/true"));
+    eprintln!("{shown}");
+    assert!(shown.ends_with("all well\r\n") && !shown.contains("BAD"), "{shown}");
+    let after = askr.run("cat /proc/meminfo");
+    for counter in ["MemFree:", "KernelHeapUsed:"] {
+        assert_eq!(number_after(&before, counter), number_after(&after, counter), "{before}{after}");
+    }
+}
+
+#[test]
+fn five_hundred_programs_leave_nothing_behind() {
+    spawn(500);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn ten_thousand_programs_leave_nothing_behind() {
+    spawn(10_000);
 }

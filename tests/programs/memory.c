@@ -232,30 +232,21 @@ static void limits(void) {
     check("no fork", call(FORK, 0, 0, 0), EAGAIN);
 }
 
-/* `fork` and `wait` of a program with a few MiB in use, then with `exec` of the program named in the second argument. */
-static void bench(char **argv) {
-    enum { ROUNDS = 200, BYTES = 8 << 20 };
-    const long a = map(0, BYTES, R | W, PRIVATE);
-    for (long i = 0; i < BYTES; i += PAGE) *(volatile char *)(a + i) = 1;
-    long begun = now();
-    for (int i = 0; i < ROUNDS; i++) {
-        const long pid = call(FORK, 0, 0, 0);
-        if (pid == 0) leave(0);
-        wait_for(pid);
-    }
-    print("fork+wait us ");
-    print_number((now() - begun) / ROUNDS);
-    begun = now();
-    for (int i = 0; i < ROUNDS; i++) {
+/* Starts the program argv[1], argv[0] times. */
+static void spawns(char **argv) {
+    long count = 0;
+    for (const char *digit = argv[0]; *digit; digit++) count = 10 * count + *digit - '0';
+    const long begun = now();
+    for (long i = 0; i < count; i++) {
         const long pid = call(FORK, 0, 0, 0);
         if (pid == 0) {
-            call(EXECVE, argv[0], argv, 0);
+            call(EXECVE, argv[1], argv + 1, 0);
             leave(1);
         }
         check("exec", wait_for(pid), 0);
     }
-    print("\nfork+exec+wait us ");
-    print_number((now() - begun) / ROUNDS);
+    print("each took us ");
+    print_number((now() - begun) / count);
     print("\n");
 }
 
@@ -268,7 +259,7 @@ __attribute__((used)) static void begin(u64 *stack) {
     case 'm': moves(); break;
     case 's': sharing(); break;
     case 'l': limits(); break;
-    case 'b': bench(argv + 2); break;
+    case 'n': spawns(argv + 2); break;
     }
     print(failures ? "failed\n" : "all well\n");
     leave(failures != 0);

@@ -14,6 +14,7 @@ pub mod elf;
 pub mod family;
 pub mod initrd;
 pub mod limits;
+pub mod oom;
 pub mod path;
 pub mod script;
 pub mod signal;

@@ -62,7 +62,7 @@ pub struct StackImage {
 ///
 /// # Errors
 /// E2BIG when arguments and environment need more than [`STACK_IMAGE_MAX`]; EINVAL when one holds a NUL byte
-/// or `top` is not aligned or too low.
+/// or `top` is not aligned or too low; ENOMEM.
 pub fn build<A, E>(spec: &StackSpec<'_, A, E>, plan: &LoadPlan) -> Result<StackImage, Errno>
 where
     A: AsRef<[u8]>,
@@ -81,7 +81,8 @@ where
     if total > STACK_IMAGE_MAX {
         return Err(Errno::E2BIG);
     }
-    let mut bytes = Vec::with_capacity(total);
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(total).map_err(|_| Errno::ENOMEM)?;
     let mut word = |value: u64| bytes.extend_from_slice(&value.to_le_bytes());
     word(spec.argv.len() as u64);
     strings.argv.iter().copied().chain([0]).for_each(&mut word);
@@ -135,7 +136,12 @@ fn append_all<S: AsRef<[u8]>>(bytes: &mut Vec<u8>, strings: &[S]) -> Result<Vec<
     if strings.len() > STACK_IMAGE_MAX / 8 {
         return Err(Errno::E2BIG);
     }
-    strings.iter().map(|string| append(bytes, string.as_ref())).collect()
+    let mut offsets = Vec::new();
+    offsets.try_reserve_exact(strings.len()).map_err(|_| Errno::ENOMEM)?;
+    for string in strings {
+        offsets.push(append(bytes, string.as_ref())?);
+    }
+    Ok(offsets)
 }
 
 /// Appends one string with its NUL and returns its offset.
@@ -147,6 +153,8 @@ fn append(bytes: &mut Vec<u8>, string: &[u8]) -> Result<usize, Errno> {
         return Err(Errno::E2BIG);
     }
     let offset = bytes.len();
+    // The padding behind the last string is room for eight more.
+    bytes.try_reserve(string.len() + 1 + 8).map_err(|_| Errno::ENOMEM)?;
     bytes.extend_from_slice(string);
     bytes.push(0);
     Ok(offset)

@@ -82,7 +82,7 @@ impl Vnode for Root {
             }
         }
         let from = Pid::try_from(cursor.saturating_sub(fixed + 1)).unwrap_or(Pid::MAX);
-        for facts in process::snapshot(from) {
+        for facts in process::facts_from(from) {
             let name = format!("{}", facts.pid);
             let ino = INO_PROCESS + 4 * u64::from(facts.pid);
             let next = u64::from(facts.pid) + 1 + fixed + 1;
@@ -127,9 +127,8 @@ fn process_directory(pid: Pid) -> Arc<dyn Vnode> {
 
 /// `/proc/PID/status` with the lines of Linux's that make sense here, and who stands behind the process.
 fn status(pid: Pid) -> Result<Vec<u8>, Errno> {
-    let facts =
-        process::snapshot(pid).into_iter().next().filter(|facts| facts.pid == pid).ok_or(Errno::ESRCH)?;
-    let Facts { parent, group, session, state, origin, name, resident, age, .. } = facts;
+    let facts = process::facts_from(pid).next().filter(|facts| facts.pid == pid).ok_or(Errno::ESRCH)?;
+    let Facts { parent, group, session, state, origin, name, resident, size, age, .. } = facts;
     let meaning = match state {
         b'R' => "running",
         b'S' => "sleeping",
@@ -141,9 +140,10 @@ fn status(pid: Pid) -> Result<Vec<u8>, Errno> {
     text.extend_from_slice(
         format!(
             "\nState:\t{} ({meaning})\nPid:\t{pid}\nPPid:\t{parent}\nNSpgid:\t{group}\nNSsid:\t{session}\nOrigin:\t{}\n\
-             VmRSS:\t{} kB\nAge:\t{} ms\n",
+             VmSize:\t{} kB\nVmRSS:\t{} kB\nAge:\t{} ms\n",
             char::from(state),
             policy::name(origin),
+            size / 1024,
             resident / 1024,
             age / 1_000_000,
         )

@@ -10,8 +10,13 @@ use spin::Mutex;
 /// Size of a page and of a frame in bytes.
 pub(crate) const PAGE: u64 = 4096;
 
-/// Frames that are kept for process 1 and for page tables: programs get ENOMEM before.
-pub(super) const RESERVE: u64 = 128;
+/// Frames that are kept for the shell at the console, and for what it starts until that runs: other programs get ENOMEM
+/// before.
+const RESERVE: u64 = 256;
+/// Those of them that are kept for process 1.
+const RESERVE_INIT: u64 = 128;
+/// With so many more left nobody but the shell can fork: what runs already needs some for the pages that it writes to.
+const FORK_RESERVE: u64 = 256;
 /// Regions of the boot map that are kept, neighbours as one; more are left unused. UEFI reports over a hundred small ones.
 const REGIONS_MAX: usize = 256;
 /// End of the list of free frames: never a usable frame's address.
@@ -27,6 +32,8 @@ struct Frames {
     total_frames: u64,
     /// By frame number: how many refer to the frame beside the first one.
     sharers: &'static mut [u16],
+    /// How often somebody was refused.
+    refusals: u64,
 }
 
 static FRAMES: Mutex<Frames> = Mutex::new(Frames {
@@ -37,12 +44,35 @@ static FRAMES: Mutex<Frames> = Mutex::new(Frames {
     free_frames: 0,
     total_frames: 0,
     sharers: &mut [],
+    refusals: 0,
 });
 
 /// Frames in the machine and frames free.
 pub(crate) struct Usage {
     pub(crate) total: u64,
     pub(crate) free: u64,
+}
+
+/// Who asks for memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Priority {
+    /// Any program.
+    Ordinary,
+    /// The shell at the console: without it nobody could end the others.
+    Shell,
+    /// Process 1: without it nobody could start a shell.
+    Init,
+}
+
+impl Priority {
+    /// Frames that are left to others.
+    pub(super) const fn keep(self) -> u64 {
+        match self {
+            Self::Ordinary => RESERVE,
+            Self::Shell => RESERVE_INIT,
+            Self::Init => 0,
+        }
+    }
 }
 
 /// Takes the usable regions of the boot map.
@@ -155,7 +185,28 @@ pub(super) unsafe fn free(frame: u64) {
 /// # Errors
 /// ENOMEM.
 pub(super) fn require_room(keep: u64) -> Result<(), Errno> {
-    if FRAMES.lock().free_frames > keep { Ok(()) } else { Err(Errno::ENOMEM) }
+    let mut frames = FRAMES.lock();
+    if frames.free_frames > keep {
+        return Ok(());
+    }
+    frames.refusals += 1;
+    Err(Errno::ENOMEM)
+}
+
+/// Refuses to fork for a child of this priority.
+///
+/// # Errors
+/// ENOMEM.
+pub(crate) fn require_fork_room(priority: Priority) -> Result<(), Errno> {
+    match priority {
+        Priority::Ordinary => require_room(RESERVE + FORK_RESERVE),
+        Priority::Shell | Priority::Init => require_room(priority.keep()),
+    }
+}
+
+/// How often somebody was refused a frame since boot.
+pub(crate) fn refusals() -> u64 {
+    FRAMES.lock().refusals
 }
 
 /// What there is and what is free.

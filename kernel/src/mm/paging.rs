@@ -131,7 +131,7 @@ fn map_image(tables: &mut OffsetPageTable<'_>, boot: &OffsetPageTable<'_>) {
 }
 
 /// The kernel half's slots, to copy into a new top table.
-pub(super) fn kernel_root() -> u64 {
+pub(crate) fn kernel_root() -> u64 {
     KERNEL_ROOT.load(Ordering::Relaxed)
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn copy_out(space: &mut AddressSpace, address: u64, from: &[u8]) -> R
 /// A NUL-terminated string without its NUL.
 ///
 /// # Errors
-/// EFAULT; `too_long` when no NUL comes within `limit` bytes.
+/// EFAULT; ENOMEM; `too_long` when no NUL comes within `limit` bytes.
 pub(crate) fn string(
     space: &mut AddressSpace,
     address: u64,
@@ -46,6 +46,7 @@ pub(crate) fn string(
         let mut chunk = [0; 64];
         let chunk = &mut chunk[..64.min((PAGE - at % PAGE) as usize)];
         copy_in(space, at, chunk)?;
+        string.try_reserve(chunk.len()).map_err(|_| Errno::ENOMEM)?;
         if let Some(end) = chunk.iter().position(|&byte| byte == 0) {
             string.extend_from_slice(&chunk[..end]);
             return if string.len() < limit { Ok(string) } else { Err(too_long) };

@@ -1,10 +1,10 @@
 //! Starting programs: `execve` and the first process.
 
-use super::{Beginning, Files, INIT, Process, files, table};
+use super::{Beginning, Files, INIT, Process, Role, files, table, with_memory};
 use crate::arch::context;
 use crate::arch::cpu::VectorState;
 use crate::arch::trap::TrapFrame;
-use crate::mm::{AddressSpace, KernelStack, STACK_TOP};
+use crate::mm::{AddressSpace, KernelStack, Priority, STACK_TOP};
 use crate::sched::{self, Task};
 use crate::{bus, fs, kprintln, random};
 use alloc::sync::Arc;
@@ -74,13 +74,14 @@ impl Image {
         argv: &[Vec<u8>],
         envp: &[Vec<u8>],
         limits: &Limits,
+        priority: Priority,
     ) -> Result<Self, Errno> {
         let Program { bytes, canonical, argv, name } = Program::find(origin, cwd, path, argv)?;
         let plan = elf::plan(&bytes, PIE_BASE).map_err(|error| {
             kprintln!("{}: {error}", canonical.escape_ascii());
             error.errno()
         })?;
-        let mut space = AddressSpace::new(limits)?;
+        let mut space = AddressSpace::new(limits, priority)?;
         map(&mut space, &plan, &bytes)?;
         let spec = StackSpec {
             top: STACK_TOP,
@@ -122,7 +123,12 @@ pub(crate) fn execute(
 ) -> Result<(), Errno> {
     let task = sched::current();
     let process = task.process().ok_or(Errno::ESRCH)?;
-    let image = Image::load(process.origin, &process.cwd(), path, argv, envp, &process.limits())?;
+    let role = process.role();
+    let limits = process.limits();
+    let load = || Image::load(process.origin, &process.cwd(), path, argv, envp, &limits, role.priority());
+    let mut image = if role.is_privileged() { with_memory(load) } else { load() }?;
+    *process.role.lock() = role.after_exec();
+    image.space.set_priority(role.after_exec().priority());
     process.root.store(image.space.root(), Ordering::Relaxed);
     let old = process.space.lock().replace(image.space);
     *process.name.lock() = image.name;
@@ -149,9 +155,8 @@ pub(crate) fn execute(
 pub(crate) fn spawn_init(path: &[u8]) -> Result<(), Errno> {
     let limits = Limits::new(table::PROCESSES_MAX as u64, files::DESCRIPTORS_MAX as u64);
     let (argv, envp) = ([path.to_vec()], [b"PATH=/bin".to_vec()]);
-    let mut image = Image::load(Origin::Kernel, &fs::root(), path, &argv, &envp, &limits)?;
-    image.space.make_essential();
-    let pid = table::allocate_pid(limits.processes())?;
+    let image = Image::load(Origin::Kernel, &fs::root(), path, &argv, &envp, &limits, Priority::Init)?;
+    let pid = table::allocate_pid(limits.processes(), Role::Init)?;
     let process = Process::new(Beginning {
         pid,
         origin: Origin::Console,
@@ -160,6 +165,7 @@ pub(crate) fn spawn_init(path: &[u8]) -> Result<(), Errno> {
         cwd: fs::root(),
         umask: UMASK,
         limits,
+        role: Role::Init,
         vector: VectorState::new(),
         fs_base: 0,
         signals: Signals::new(true),
@@ -168,7 +174,8 @@ pub(crate) fn spawn_init(path: &[u8]) -> Result<(), Errno> {
     });
     process.set_space(image.space);
     debug_assert_eq!(pid, INIT);
-    let task = prepare(process, &TrapFrame::user(image.entry, image.rsp))?;
+    let stack = KernelStack::new(Priority::Init)?;
+    let task = prepare(process, &TrapFrame::user(image.entry, image.rsp), stack);
     table::insert(&task, 0);
     bus::process_started(task.process().expect("made with one"));
     sched::start(task);
@@ -176,11 +183,7 @@ pub(crate) fn spawn_init(path: &[u8]) -> Result<(), Errno> {
 }
 
 /// A task for a new process, which returns to user mode with `frame`.
-///
-/// # Errors
-/// ENOMEM.
-pub(super) fn prepare(process: Process, frame: &TrapFrame) -> Result<Arc<Task>, Errno> {
-    let stack = KernelStack::new()?;
+pub(super) fn prepare(process: Process, frame: &TrapFrame, stack: KernelStack) -> Arc<Task> {
     let rsp = context::prepare_user(&stack, frame);
-    Ok(Task::new_user(process, rsp, stack))
+    Task::new_user(process, rsp, stack)
 }

@@ -1,7 +1,7 @@
 //! Faults of user programs. A handler of the program's gets the signal, or the process ends with a report; everything
 //! else goes on.
 
-use super::{ExitStatus, Process};
+use super::{ExitStatus, Process, with_memory};
 use crate::arch::cpu::Registers;
 use crate::arch::trap::TrapFrame;
 use crate::mm::{AddressSpace, USER_END, user};
@@ -43,8 +43,9 @@ pub(crate) fn from_user(frame: &TrapFrame, address: u64) {
         // 9.1 reads the stack so for an IRET in ring 3, and SMAP forbids that.
         return page_fault(process, frame, (address, access, "not allowed to the processor"));
     }
-    match process.with_space(|space| space.touch(address, access)) {
+    match with_memory(|| process.with_space(|space| space.touch(address, access))) {
         Ok(_) => {}
+        Err(Errno::ENOMEM) if process.is_ending() => {} // it was the largest, and that has been told
         Err(Errno::ENOMEM) => die(process, SIGKILL, frame, Some((address, access, "out of memory"))),
         Err(_) => page_fault(process, frame, (address, access, "not allowed")),
     }

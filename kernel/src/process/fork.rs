@@ -3,9 +3,9 @@
 //! A child of `vfork` borrows the parent's memory, all of it, and the parent waits: there is one owner at any time. The
 //! child gives it back when it executes a program or ends.
 
-use super::{Beginning, Pid, Process, prepare, table};
+use super::{Beginning, Pid, Process, prepare, table, with_memory};
 use crate::arch::trap::TrapFrame;
-use crate::mm::{AddressSpace, USER_END, user};
+use crate::mm::{self, AddressSpace, KernelStack, USER_END, user};
 use crate::sched::{self, Task};
 use alloc::sync::Arc;
 use askr_abi::Errno;
@@ -43,6 +43,11 @@ pub(crate) fn clone(frame: &TrapFrame, request: CloneRequest, to: CloneArguments
     if request.set_tls && to.tls >= USER_END {
         return Err(Errno::EPERM);
     }
+    if super::dying() {
+        // It will not come back to user mode. A child that has not run yet would escape the signal that its group got: a
+        // fork bomb could not be ended.
+        return Err(Errno::EINTR);
+    }
     let child = start(frame, &task, parent, request, to)?;
     let pid = child.process().map_or(0, Process::pid);
     if request.waits {
@@ -59,11 +64,20 @@ fn start(
     to: CloneArguments,
 ) -> Result<Arc<Task>, Errno> {
     let limits = parent.limits();
-    let pid = table::allocate_pid(limits.processes())?;
-    let mut space = if request.shares_memory {
-        parent.space.lock().take().ok_or(Errno::ESRCH)?
-    } else {
-        parent.with_space(|space| space.duplicate())?
+    let role = parent.role();
+    let pid = table::allocate_pid(limits.processes(), role)?;
+    let priority = role.of_child().priority();
+    let copy = || {
+        mm::require_fork_room(priority)?;
+        let stack = KernelStack::new(priority)?;
+        let shared = request.shares_memory;
+        Ok((stack, if shared { None } else { Some(parent.with_space(|space| space.duplicate(priority))?) }))
+    };
+    // Only for the person at the console does somebody end because of this: a fork bomb is refused.
+    let (stack, space) = if role.is_privileged() { with_memory(copy) } else { copy() }?;
+    let mut space = match space {
+        Some(space) => space,
+        None => parent.space.lock().take().ok_or(Errno::ESRCH)?,
     };
     if request.set_child_tid {
         // A bad address is the program's own loss, as on Linux.
@@ -77,6 +91,7 @@ fn start(
         cwd: parent.cwd(),
         umask: parent.umask(),
         limits,
+        role: role.of_child(),
         vector: parent.save_vector(),
         fs_base: if request.set_tls { to.tls } else { parent.fs_base() },
         signals: parent.signals.lock().inherit(),
@@ -88,15 +103,7 @@ fn start(
     if to.stack != 0 {
         child_frame.rsp = to.stack;
     }
-    let child = prepare(Process::new(beginning), &child_frame);
-    let child = match child {
-        Ok(child) => child,
-        Err(errno) if request.shares_memory => {
-            *parent.space.lock() = Some(space);
-            return Err(errno);
-        }
-        Err(errno) => return Err(errno),
-    };
+    let child = prepare(Process::new(beginning), &child_frame, stack);
     if let Some(process) = child.process() {
         if request.waits {
             *process.debt.lock() = Some(Debt { parent: task.clone(), memory: request.shares_memory });
@@ -125,6 +132,18 @@ fn wait_for_debt(parent: &Process, child: &Arc<Task>) {
 }
 
 impl Process {
+    /// The process whose memory it borrows, if it does.
+    pub(super) fn lender(&self) -> Option<Arc<Task>> {
+        self.debt.lock().as_ref().filter(|debt| debt.memory).map(|debt| debt.parent.clone())
+    }
+
+    /// Its memory is gone, so that nothing can be given back.
+    pub(super) fn forget_debt(&self) {
+        if let Some(debt) = self.debt.lock().take() {
+            sched::unpark(&debt.parent);
+        }
+    }
+
     /// Gives up memory that was used so far: back to the parent that it belongs to, or to nobody.
     pub(super) fn give_up_space(&self, space: Option<AddressSpace>) {
         let debt = self.debt.lock().take();

@@ -7,7 +7,9 @@ mod exit;
 pub(crate) mod fault;
 mod files;
 mod fork;
+mod oom;
 mod restart;
+mod role;
 mod signal;
 mod stop;
 mod table;
@@ -20,9 +22,11 @@ pub(crate) use exec::{execute, spawn_init};
 pub(crate) use exit::ExitStatus;
 pub(crate) use files::Files;
 pub(crate) use fork::{CloneArguments, clone};
+pub(crate) use oom::with_memory;
 pub(crate) use restart::{Interrupted, Restart};
+use role::Role;
 pub(crate) use signal::{dying, interrupted, kill, kill_all, kill_group, raise};
-pub(crate) use table::{Facts, find, member, new_session, set_group, snapshot, wake};
+pub(crate) use table::{Facts, count, facts_from, find, member, new_session, set_group, wake};
 pub(crate) use wait::{Children, WaitOptions, wait};
 
 use crate::arch::clock::{self, Nanos};
@@ -65,6 +69,8 @@ pub(crate) struct Process {
     /// Permission bits that new files do not get (`umask(2)`).
     umask: AtomicU32,
     limits: Mutex<Limits>,
+    role: Mutex<Role>,
+    scheduled_group: AtomicU32,
     vector: UnsafeCell<VectorState>,
     fs_base: AtomicU64,
     signals: Mutex<Signals>,
@@ -107,6 +113,7 @@ struct Beginning {
     fs_base: u64,
     signals: Signals,
     limits: Limits,
+    role: Role,
     missing_calls: Told,
     end_signal: u32,
 }
@@ -124,6 +131,8 @@ impl Process {
             cwd: Mutex::new(cwd),
             umask: AtomicU32::new(umask),
             limits: Mutex::new(beginning.limits),
+            role: Mutex::new(beginning.role),
+            scheduled_group: AtomicU32::new(0),
             vector: UnsafeCell::new(vector),
             fs_base: AtomicU64::new(fs_base),
             signals: Mutex::new(signals),
@@ -226,6 +235,29 @@ impl Process {
         limit.unwrap_or(usize::MAX).min(files::DESCRIPTORS_MAX)
     }
 
+    /// Lets the scheduler know its group, which has no time to look for it.
+    fn note_group(&self, group: Pid) {
+        self.scheduled_group.store(group, Ordering::Relaxed);
+    }
+
+    /// Whether the group that it was in last is the terminal's foreground group. For the scheduler: takes no lock.
+    pub(crate) fn is_in_foreground(&self) -> bool {
+        self.scheduled_group.load(Ordering::Relaxed) == terminal::scheduled_foreground()
+    }
+
+    /// What it is to the person at the console.
+    pub(crate) fn role(&self) -> Role {
+        *self.role.lock()
+    }
+
+    /// Takes its memory away for good: it has ended, or its end is decided.
+    pub(super) fn take_space(&self) -> Option<AddressSpace> {
+        let space = self.space.lock().take();
+        // It may be switched to once more, to end.
+        self.root.store(mm::kernel_root(), Ordering::Relaxed);
+        space
+    }
+
     /// Its open files.
     pub(crate) const fn files(&self) -> &Mutex<Files> {
         &self.files
@@ -256,6 +288,11 @@ impl Process {
     pub(crate) fn set_fs_base(&self, base: u64) {
         self.fs_base.store(base, Ordering::Relaxed);
         cpu::set_fs_base(base);
+    }
+
+    /// Whether it is decided that it ends.
+    pub(super) fn is_ending(&self) -> bool {
+        self.ending.lock().is_some()
     }
 
     /// Decides that it ends; the first reason counts.

@@ -53,8 +53,8 @@ pub(crate) fn kill_group(origin: Origin, group: Pid, info: Info) -> Result<(), E
 /// As [`kill`], if none of them could be sent to.
 pub(crate) fn kill_all(origin: Origin, sender: Pid, info: Info) -> Result<(), Errno> {
     check_number(info.signal)?;
-    let mut targets = table::all(INIT + 1);
-    targets.retain(|task| task.process().is_some_and(|process| process.pid() != sender));
+    let others = |task: &Arc<Task>| task.process().is_some_and(|process| process.pid() != sender);
+    let targets: alloc::vec::Vec<_> = table::tasks_from(INIT + 1).filter(others).collect();
     send_to_all(origin, &targets, info)
 }
 

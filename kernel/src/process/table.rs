@@ -1,6 +1,6 @@
 //! All processes, living and waiting to be reaped.
 
-use super::Pid;
+use super::{Pid, Process, Role};
 use crate::arch::clock::Nanos;
 use crate::sched::{self, TASKS_MAX, Task};
 use alloc::collections::BTreeMap;
@@ -13,6 +13,8 @@ use spin::Mutex;
 
 /// Processes that may exist at once; a few tasks are left to the kernel.
 pub(super) const PROCESSES_MAX: usize = TASKS_MAX - 16;
+/// Those of them that only shells of the console may start.
+const PROCESSES_KEPT: usize = 16;
 /// Numbers run up to this and then start over, as on Linux.
 const PID_MAX: Pid = 32_768;
 
@@ -30,18 +32,21 @@ pub(crate) struct Facts {
     pub(crate) state: u8,
     pub(crate) origin: Origin,
     pub(crate) name: Vec<u8>,
-    /// Bytes of memory.
+    /// Bytes of memory in use for it.
     pub(crate) resident: u64,
+    /// Bytes that it may use.
+    pub(crate) size: u64,
     pub(crate) age: Nanos,
 }
 
-/// A free process number, if there are fewer than `limit` processes.
+/// A free process number for a child of somebody with this role, if there are fewer than `limit` processes.
 ///
 /// # Errors
 /// EAGAIN when there are too many.
-pub(super) fn allocate_pid(limit: u64) -> Result<Pid, Errno> {
+pub(super) fn allocate_pid(limit: u64, parent: Role) -> Result<Pid, Errno> {
     let mut family = FAMILY.lock();
-    if family.len() as u64 >= limit.min(PROCESSES_MAX as u64) {
+    let most = if parent.is_privileged() { PROCESSES_MAX } else { PROCESSES_MAX - PROCESSES_KEPT };
+    if family.len() as u64 >= limit.min(most as u64) {
         return Err(Errno::EAGAIN);
     }
     family.next_number(PID_MAX).ok_or(Errno::EAGAIN)
@@ -50,7 +55,10 @@ pub(super) fn allocate_pid(limit: u64) -> Result<Pid, Errno> {
 /// Adds a process as the child of `parent`, in its group and session.
 pub(super) fn insert(task: &Arc<Task>, parent: Pid) {
     if let Some(process) = task.process() {
-        FAMILY.lock().add(process.pid(), parent);
+        let mut family = FAMILY.lock();
+        family.add(process.pid(), parent);
+        note_group(process, &family);
+        drop(family);
         TASKS.lock().insert(process.pid(), task.clone());
     }
 }
@@ -77,7 +85,7 @@ pub(crate) fn member(pid: Pid) -> Option<Member> {
 /// # Errors
 /// Those of [`Family::set_group`].
 pub(crate) fn set_group(caller: Pid, pid: Pid, group: Pid) -> Result<(), Errno> {
-    FAMILY.lock().set_group(caller, pid, group)
+    with_task(pid, |family| family.set_group(caller, pid, group))
 }
 
 /// `setsid` of process `pid`.
@@ -85,7 +93,22 @@ pub(crate) fn set_group(caller: Pid, pid: Pid, group: Pid) -> Result<(), Errno> 
 /// # Errors
 /// Those of [`Family::new_session`].
 pub(crate) fn new_session(pid: Pid) -> Result<(), Errno> {
-    FAMILY.lock().new_session(pid)
+    with_task(pid, |family| family.new_session(pid))
+}
+
+/// Changes who belongs to whom, and lets the scheduler know the new group of `pid`.
+fn with_task(pid: Pid, change: impl FnOnce(&mut Family) -> Result<(), Errno>) -> Result<(), Errno> {
+    let task = find(pid);
+    let mut family = FAMILY.lock();
+    change(&mut family)?;
+    if let Some(process) = task.as_ref().and_then(|task| task.process()) {
+        note_group(process, &family);
+    }
+    Ok(())
+}
+
+fn note_group(process: &Process, family: &Family) {
+    process.note_group(family.member(process.pid()).map_or(0, |member| member.group));
 }
 
 /// The task of process `pid`, zombies included.
@@ -109,14 +132,29 @@ pub(super) fn group(group: Pid) -> Vec<Arc<Task>> {
     find_all(&with_family(|family| family.group(group).collect::<Vec<_>>()))
 }
 
-/// All processes with a number of at least `from`, by number.
-pub(super) fn all(from: Pid) -> Vec<Arc<Task>> {
-    TASKS.lock().range(from..).map(|(_, task)| task.clone()).collect()
+/// How many processes there are, zombies included.
+pub(crate) fn count() -> usize {
+    TASKS.lock().len()
+}
+
+/// The next process with a number of at least `from`.
+fn first_from(from: Pid) -> Option<(Pid, Arc<Task>)> {
+    TASKS.lock().range(from..).next().map(|(&pid, task)| (pid, task.clone()))
+}
+
+/// All processes with a number of at least `from`, by number, each as it is when its turn comes.
+pub(super) fn tasks_from(from: Pid) -> impl Iterator<Item = Arc<Task>> {
+    let mut next = Some(from);
+    core::iter::from_fn(move || {
+        let (pid, task) = next.and_then(first_from)?;
+        next = pid.checked_add(1);
+        Some(task)
+    })
 }
 
 /// Facts of all processes with a number of at least `from`, by number.
-pub(crate) fn snapshot(from: Pid) -> Vec<Facts> {
-    all(from).iter().filter_map(facts).collect()
+pub(crate) fn facts_from(from: Pid) -> impl Iterator<Item = Facts> {
+    tasks_from(from).filter_map(|task| facts(&task))
 }
 
 fn facts(task: &Arc<Task>) -> Option<Facts> {
@@ -131,6 +169,8 @@ fn facts(task: &Arc<Task>) -> Option<Facts> {
     } else {
         b'R'
     };
+    let memory = process.with_space(|space| Ok((space.resident(), space.size())));
+    let (resident, size) = memory.unwrap_or((0, 0)); // it has ended, or lent it
     Some(Facts {
         pid: process.pid(),
         parent: member.parent,
@@ -139,7 +179,8 @@ fn facts(task: &Arc<Task>) -> Option<Facts> {
         state,
         origin: process.origin(),
         name: process.name(),
-        resident: process.with_space(|space| Ok(space.resident())).unwrap_or(0),
+        resident,
+        size,
         age: process.age(),
     })
 }

@@ -5,6 +5,7 @@ use crate::sched;
 use askr_abi::Errno;
 use askr_abi::signal::{SIGTTIN, SIGTTOU};
 use askr_core::signal::{Info, SignalSet};
+use core::sync::atomic::{AtomicU32, Ordering};
 use spin::Mutex;
 
 /// A session and its foreground group; 0 for none.
@@ -14,7 +15,20 @@ struct Control {
     foreground: Pid,
 }
 
+/// The foreground group again, for the scheduler, which can't wait for the lock.
+static FOREGROUND: AtomicU32 = AtomicU32::new(0);
+
 static CONTROL: Mutex<Control> = Mutex::new(Control { session: 0, foreground: 0 });
+
+fn set(control: &mut Control, session: Pid, foreground: Pid) {
+    *control = Control { session, foreground };
+    FOREGROUND.store(foreground, Ordering::Relaxed);
+}
+
+/// The foreground group; 0 for none. Takes no lock.
+pub(super) fn scheduled_foreground() -> Pid {
+    FOREGROUND.load(Ordering::Relaxed)
+}
 
 /// The terminal becomes the controlling one of the running process's session (TIOCSCTTY).
 ///
@@ -29,7 +43,7 @@ pub(crate) fn acquire(process: &Process, steal: bool) -> Result<(), Errno> {
     if session != process.pid() || (control.session != 0 && !steal) {
         return Err(Errno::EPERM);
     }
-    *control = Control { session, foreground: group };
+    set(&mut control, session, group);
     Ok(())
 }
 
@@ -49,7 +63,7 @@ pub(super) fn session_ended(process: &Process) {
     if control.session != process.pid() {
         return;
     }
-    *CONTROL.lock() = Control { session: 0, foreground: 0 };
+    set(&mut CONTROL.lock(), 0, 0);
     stop::hang_up(control.foreground);
 }
 
@@ -83,7 +97,7 @@ pub(crate) fn set_foreground(process: &Process, group: Pid) -> Result<(), Errno>
     if session.ok_or(Errno::ESRCH)? != process.session() {
         return Err(Errno::EPERM);
     }
-    CONTROL.lock().foreground = group;
+    set(&mut CONTROL.lock(), process.session(), group);
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! The scheduler. One core; kernel code is never preempted: a task runs until it parks, yields or returns to user
-//! mode. User code is preempted by the tick. Kernel tasks (bus, terminal) run before user tasks; within a class it
-//! is round robin.
+//! mode. User code is preempted by the tick. Kernel tasks (bus, terminal) run before user tasks. The terminal's foreground
+//! group has every second turn of user tasks, however many others there are, so that the person can always do something
+//! about them; else it is round robin.
 
 mod task;
 mod timer;
@@ -11,7 +12,7 @@ pub(crate) use timer::{park_until, sleep_until};
 pub(crate) use wait_queue::{Enlisted, WaitQueue, park_for};
 
 use crate::arch::{context, trap};
-use crate::mm::KernelStack;
+use crate::mm::{KernelStack, Priority};
 use crate::sync::IrqMutex;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -25,21 +26,32 @@ pub(crate) const TASKS_MAX: usize = 2048;
 struct Scheduler {
     current: Option<Arc<Task>>,
     kernel: VecDeque<Arc<Task>>,
-    user: VecDeque<Arc<Task>>,
+    /// User tasks of the terminal's foreground group.
+    foreground: VecDeque<Arc<Task>>,
+    /// All other user tasks.
+    background: VecDeque<Arc<Task>>,
+    /// Whether the next user task is one of the background, if there is one.
+    turn_of_background: bool,
 }
 
-static SCHEDULER: IrqMutex<Scheduler> =
-    IrqMutex::new(Scheduler { current: None, kernel: VecDeque::new(), user: VecDeque::new() });
+static SCHEDULER: IrqMutex<Scheduler> = IrqMutex::new(Scheduler {
+    current: None,
+    kernel: VecDeque::new(),
+    foreground: VecDeque::new(),
+    background: VecDeque::new(),
+    turn_of_background: false,
+});
 /// The tick asks for a change of user task.
 static PREEMPT: AtomicBool = AtomicBool::new(false);
 static TICKS: AtomicU64 = AtomicU64::new(0);
 
 /// Turns the boot context into task 0 and makes room for all others.
 pub(crate) fn init() -> Result<(), Errno> {
-    let boot = Task::new_kernel(0, KernelStack::new()?);
+    let boot = Task::new_kernel(0, KernelStack::new(Priority::Init)?);
     let mut scheduler = SCHEDULER.lock();
     scheduler.kernel.reserve(TASKS_MAX);
-    scheduler.user.reserve(TASKS_MAX);
+    scheduler.foreground.reserve(TASKS_MAX);
+    scheduler.background.reserve(TASKS_MAX);
     scheduler.current = Some(boot);
     Ok(())
 }
@@ -49,7 +61,7 @@ pub(crate) fn init() -> Result<(), Errno> {
 /// # Errors
 /// ENOMEM.
 pub(crate) fn spawn_kernel(function: extern "C" fn(u64) -> !) -> Result<Arc<Task>, Errno> {
-    let stack = KernelStack::new()?;
+    let stack = KernelStack::new(Priority::Init)?;
     let rsp = context::prepare(&stack, function, 0);
     let task = Task::new_kernel(rsp, stack);
     SCHEDULER.lock().kernel.push_back(task.clone());
@@ -112,7 +124,7 @@ pub(crate) fn leave_for_good() -> ! {
 pub(crate) fn should_yield() -> bool {
     let preempt = PREEMPT.swap(false, Ordering::Relaxed);
     let scheduler = SCHEDULER.lock();
-    !scheduler.kernel.is_empty() || (preempt && !scheduler.user.is_empty())
+    !scheduler.kernel.is_empty() || (preempt && scheduler.has_user())
 }
 
 /// The tick, in its interrupt.
@@ -174,12 +186,29 @@ fn switch_to(next: Arc<Task>) {
 
 impl Scheduler {
     fn push(&mut self, task: Arc<Task>) {
-        let queue = if task.process().is_some() { &mut self.user } else { &mut self.kernel };
+        let queue = match task.process() {
+            None => &mut self.kernel,
+            Some(process) if process.is_in_foreground() => &mut self.foreground,
+            Some(_) => &mut self.background,
+        };
         debug_assert!(queue.len() < TASKS_MAX, "more tasks than the queue has room for");
         queue.push_back(task);
     }
 
     fn pop(&mut self) -> Option<Arc<Task>> {
-        self.kernel.pop_front().or_else(|| self.user.pop_front())
+        self.kernel.pop_front().or_else(|| self.pop_user())
+    }
+
+    fn pop_user(&mut self) -> Option<Arc<Task>> {
+        self.turn_of_background = !self.turn_of_background;
+        if self.turn_of_background {
+            self.foreground.pop_front().or_else(|| self.background.pop_front())
+        } else {
+            self.background.pop_front().or_else(|| self.foreground.pop_front())
+        }
+    }
+
+    fn has_user(&self) -> bool {
+        !self.foreground.is_empty() || !self.background.is_empty()
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn sysinfo(call: &mut Call<'_>) -> Result<u64, Errno> {
     for (at, word) in [(0, clock::now() / SECOND), (32, total * mm::PAGE), (40, free * mm::PAGE)] {
         bytes[at..at + 8].copy_from_slice(&word.to_le_bytes());
     }
-    let processes = u16::try_from(process::snapshot(0).len()).unwrap_or(u16::MAX);
+    let processes = u16::try_from(process::count()).unwrap_or(u16::MAX);
     bytes[80..82].copy_from_slice(&processes.to_le_bytes());
     // The unit of memory, one byte.
     bytes[104] = 1;

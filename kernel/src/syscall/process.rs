@@ -82,6 +82,7 @@ fn strings(call: &Call<'_>, address: u64) -> Result<Vec<Vec<u8>>, Errno> {
         })?;
         let Some(string) = string else { break };
         budget = budget.checked_sub(string.len() + 9).ok_or(Errno::E2BIG)?;
+        all.try_reserve(1).map_err(|_| Errno::ENOMEM)?;
         all.push(string);
     }
     Ok(all)

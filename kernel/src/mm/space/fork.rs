@@ -1,6 +1,6 @@
 //! The copy of an address space for `fork`: page tables are made, pages are shared.
 
-use super::super::frames;
+use super::super::frames::{self, Priority};
 use super::super::paging;
 use super::super::tables::Tables;
 use super::{AddressSpace, copy_of, flags};
@@ -11,13 +11,13 @@ use x86_64::structures::paging::page_table::PageTableEntry;
 
 impl AddressSpace {
     /// A copy of everything, for `fork`. No page is copied: both spaces refer to the same frames, and private ones can't
-    /// be written to in either until they are touched again. On an error this space is as usable as before.
+    /// be written to in either until they are touched again. `priority` is the copy's. On an error this space is as usable as before.
     ///
     /// # Errors
     /// ENOMEM.
-    pub(crate) fn duplicate(&mut self) -> Result<Self, Errno> {
+    pub(crate) fn duplicate(&mut self, priority: Priority) -> Result<Self, Errno> {
         let mut copy = Self {
-            tables: Tables::new(frames::RESERVE)?,
+            tables: Tables::new(priority.keep())?,
             areas: self.areas.try_clone()?,
             heap_start: self.heap_start,
             heap_end: self.heap_end,

@@ -10,7 +10,7 @@ mod mapping;
 
 pub(crate) use mapping::{Placement, Remap};
 
-use super::frames::{self, PAGE};
+use super::frames::{self, PAGE, Priority};
 use super::paging::{self, phys_to_virt};
 use super::tables::Tables;
 use askr_abi::Errno;
@@ -53,8 +53,8 @@ impl AddressSpace {
     ///
     /// # Errors
     /// ENOMEM.
-    pub(crate) fn new(limits: &Limits) -> Result<Self, Errno> {
-        let tables = Tables::new(frames::RESERVE)?;
+    pub(crate) fn new(limits: &Limits, priority: Priority) -> Result<Self, Errno> {
+        let tables = Tables::new(priority.keep())?;
         let stack_start = STACK_TOP - limits.stack();
         let areas = Areas::new();
         let mut space = Self { tables, areas, heap_start: 0, heap_end: 0, stack_start, resident: 0 };
@@ -82,9 +82,9 @@ impl AddressSpace {
         self.areas.bytes(|_| true)
     }
 
-    /// Lets the space use the last frames: for process 1, without which nobody could start anything.
-    pub(crate) const fn make_essential(&mut self) {
-        self.tables.set_keep(0);
+    /// Changes which frames it may use.
+    pub(crate) const fn set_priority(&mut self, priority: Priority) {
+        self.tables.set_keep(priority.keep());
     }
 
     /// Adds memory with these rights.

@@ -1,0 +1,80 @@
+//! Memory is used up: somebody ends, so that the others go on.
+
+use super::signal::post;
+use super::{ExitStatus, INIT, Process, table};
+use crate::sched::{self, Task};
+use crate::{kprintln, mm};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use askr_abi::Errno;
+use askr_abi::signal::SIGKILL;
+use askr_core::oom::{Candidate, Victim, choose};
+use askr_core::signal::Info;
+
+/// Does something that may need frames, and ends somebody whenever there are none for it. Each round but the last ends a
+/// process, so there are at most as many as there are processes. No lock of the process is held.
+///
+/// # Errors
+/// What `attempt` says; ENOMEM when the running process itself had to end or nobody was left.
+pub(crate) fn with_memory<R>(mut attempt: impl FnMut() -> Result<R, Errno>) -> Result<R, Errno> {
+    loop {
+        let refused = mm::refusals();
+        match attempt() {
+            Err(Errno::ENOMEM) if mm::refusals() != refused => make_room()?,
+            other => return other,
+        }
+    }
+}
+
+/// Ends what [`choose`] names.
+fn make_room() -> Result<(), Errno> {
+    let current = sched::current();
+    let me = current.process().ok_or(Errno::ENOMEM)?;
+    match choose(&mut candidates()?).ok_or(Errno::ENOMEM)? {
+        Victim::Process(Candidate { pid, resident, .. }) => {
+            let task = table::find(pid).ok_or(Errno::ENOMEM)?;
+            let name = task.process().map(Process::name).unwrap_or_default();
+            let (name, size) = (name.escape_ascii(), resident / 1024);
+            kprintln!("out of memory for process {}: {name}[{pid}] is killed, {size} KiB", me.pid());
+            end(&task);
+        }
+        Victim::Job { group, processes, resident } => {
+            let size = resident / 1024;
+            kprintln!(
+                "out of memory for process {}: job {group} is killed, {processes} processes, {size} KiB",
+                me.pid()
+            );
+            table::group(group).iter().for_each(end);
+        }
+    }
+    if me.is_ending() { Err(Errno::ENOMEM) } else { Ok(()) }
+}
+
+/// All that have memory and may end.
+fn candidates() -> Result<Vec<Candidate>, Errno> {
+    let mut all = Vec::new();
+    all.try_reserve_exact(table::count()).map_err(|_| Errno::ENOMEM)?;
+    for task in table::tasks_from(INIT + 1) {
+        let Some(process) = task.process() else { continue };
+        let Ok(resident) = process.with_space(|space| Ok(space.resident())) else { continue };
+        let lender = process.lender();
+        let owner = lender.as_ref().and_then(|lender| lender.process()).unwrap_or(process);
+        let is_shell = owner.role().is_shell();
+        all.push(Candidate { pid: process.pid(), group: process.group(), resident, is_shell });
+    }
+    Ok(all)
+}
+
+/// Ends a process and takes its memory at once: it may be waiting for something, and would give it back only when its turn
+/// comes. Who has lent it the memory ends too.
+fn end(task: &Arc<Task>) {
+    let lender = task.process().filter(|process| process.pid() != INIT).and_then(Process::lender);
+    for task in [Some(task), lender.as_ref()].into_iter().flatten() {
+        if let Some(process) = task.process() {
+            process.end(ExitStatus::Signal(SIGKILL));
+            process.forget_debt();
+            drop(process.take_space());
+            post(task, Info::from_kernel(SIGKILL));
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! A program may take all there is: the rest goes on, the person at the shell can end it, and everything comes back.
+
+mod common;
+
+use askr::Machine;
+use common::program::program;
+use common::shell::{Askr, Shared, number_after};
+
+/// The smallest machine.
+static SMALL: Shared = Shared::new(|| Machine::new().memory_mib(32).with(program("bomb")));
+
+/// Free memory in KiB.
+#[track_caller]
+fn free(askr: &mut Askr) -> u64 {
+    number_after(&askr.run("cat /proc/meminfo"), "MemFree:")
+}
+
+/// Page tables of the kernel's that stay for the next time that there are so many processes, and stacks that are kept for the
+/// next ones, in KiB.
+const KEPT: u64 = 128;
+
+/// Waits until as much is free as before.
+#[track_caller]
+fn is_back(askr: &mut Askr, before: u64) {
+    let mut now = 0;
+    for _ in 0..100 {
+        now = free(askr);
+        if now + KEPT >= before {
+            return;
+        }
+        askr.run("sleep 0.1");
+    }
+    panic!("{before} KiB were free, and now {now} KiB");
+}
+
+#[test]
+fn the_largest_process_ends_when_memory_is_used_up() {
+    let mut askr = SMALL.take();
+    let before = free(&mut askr);
+    // Alone: it is the largest itself.
+    let shown = askr.run("hog");
+    let told = |line: &&str| line.starts_with("out of memory for process ");
+    let killed = shown.lines().find(told).unwrap_or_else(|| panic!("{shown}"));
+    assert!(killed.contains("hog[") && killed.contains("] is killed, ") && killed.len() <= 80, "{killed:?}");
+    is_back(&mut askr, before);
+    // Another one is larger: it ends, and who asked goes on.
+    let half = before / 1024 / 2;
+    askr.start(&format!("hog {}M &", half + 1));
+    askr.expect("taken, as wanted\r\n");
+    askr.settle();
+    let shown = askr.run(&format!("hog -x {half}M"));
+    assert!(shown.contains("taken, as wanted\r\n"), "{shown}");
+    assert_eq!(shown.matches("out of memory").count(), 1, "{shown}");
+    askr.run("wait");
+    is_back(&mut askr, before);
+}
+
+#[test]
+fn a_fork_bomb_in_the_foreground_ends_with_one_key() {
+    let mut askr = SMALL.take();
+    let before = free(&mut askr);
+    askr.start("bomb");
+    askr.expect("refused\r\n");
+    askr.settle();
+    assert_eq!(askr.run("uname"), "Askr\r\n");
+    is_back(&mut askr, before);
+}
+
+#[test]
+fn a_fork_bomb_in_the_background_can_be_killed_from_the_shell() {
+    let mut askr = SMALL.take();
+    let before = free(&mut askr);
+    askr.start("bomb &");
+    let pid = number_after(&askr.expect("refused\r\n"), "] ");
+    askr.settle();
+    for _ in 0..5 {
+        assert_eq!(askr.run("uname"), "Askr\r\n");
+    }
+    askr.run(&format!("kill -9 -{pid}"));
+    askr.run("wait");
+    is_back(&mut askr, before);
+    assert!(!askr.run("ps").contains("bomb"));
+}
+
+#[test]
+fn a_fork_bomb_that_takes_memory_too_ends_as_one_job() {
+    let mut askr = SMALL.take();
+    let before = free(&mut askr);
+    let shown = askr.run("bomb large");
+    assert!(shown.contains(": job ") && shown.contains(" is killed, "), "{shown}");
+    assert_eq!(askr.run("uname"), "Askr\r\n");
+    is_back(&mut askr, before);
+}
