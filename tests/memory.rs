@@ -47,6 +47,10 @@ fn limits_hold_and_are_inherited() {
     part("limits");
 }
 
+/// What the shell itself may take meanwhile, in KiB: a page. A frame for each of 500 programs would be 2000 KiB, and
+/// the smallest block of the heap for each of them 8 KiB.
+const OWN: u64 = 4;
+
 /// Starts a program so often, and compares what the kernel has before and after.
 #[track_caller]
 fn spawn(times: u32) {
@@ -58,8 +62,10 @@ fn spawn(times: u32) {
     eprintln!("{shown}");
     assert!(shown.ends_with("all well\r\n") && !shown.contains("BAD"), "{shown}");
     let after = askr.run("cat /proc/meminfo");
+    eprintln!("{before}{after}");
     for counter in ["MemFree:", "KernelHeapUsed:"] {
-        assert_eq!(number_after(&before, counter), number_after(&after, counter), "{before}{after}");
+        let lost = number_after(&before, counter).abs_diff(number_after(&after, counter));
+        assert!(lost <= OWN, "{counter} {before}{after}");
     }
 }
 
