@@ -294,14 +294,19 @@ impl Shell {
         self.jobs.update();
         let index = self.jobs.find(text)?;
         let mut job = self.jobs.0.remove(index);
-        println!("{}", Bytes(&job.text));
         if let Some(terminal) = self.control {
             self.let_programs_read();
             // Fails if it has ended, and then the wait is short.
             let _ = sys::set_foreground(terminal, job.leader());
         }
+        // Only now: who reads it may type for the job, and Ctrl-C is the job's.
+        println!("{}", Bytes(&job.text));
         job.mark_running();
         let _ = sys::kill(-job.leader(), SIGCONT);
+        // Ctrl-C that came before the job had the terminal was meant for it.
+        if self.control.is_some() && self.is_interrupted() {
+            let _ = sys::kill(-job.leader(), SIGINT);
+        }
         Some(self.finish_job(job))
     }
 
