@@ -72,16 +72,21 @@ mod tests {
     use super::*;
 
     fn after(pieces: &'static [&'static [u8]], mark: Option<&str>) -> Vec<u8> {
-        struct Pieces(std::slice::Iter<'static, &'static [u8]>);
+        /// Gives at most one piece at a time.
+        struct Pieces(Vec<&'static [u8]>);
         impl Read for Pieces {
             fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-                let piece = self.0.next().copied().unwrap_or_default();
-                into[..piece.len()].copy_from_slice(piece);
-                Ok(piece.len())
+                let Some(piece) = self.0.last_mut() else { return Ok(0) };
+                let count = piece.read(into)?;
+                if piece.is_empty() {
+                    self.0.pop();
+                }
+                Ok(count)
             }
         }
         let mut found = Vec::new();
-        After::new(Pieces(pieces.iter()), mark.map(str::to_owned)).read_to_end(&mut found).unwrap();
+        let pieces = Pieces(pieces.iter().rev().copied().collect());
+        After::new(pieces, mark.map(str::to_owned)).read_to_end(&mut found).unwrap();
         found
     }
 

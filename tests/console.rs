@@ -43,7 +43,7 @@ fn keys_edit_the_line() {
         ("xecho c\x01\x04".to_owned(), "c"),
         (format!("echo 日本語{LEFT}{LEFT}\x7f"), "本語"),
         ("echo e\u{301}x\x7f\x7fe".to_owned(), "e"),
-        ("echo 'a\tb'".to_owned(), "a\tb"),
+        ("echo '\x1b[200~a\tb\x1b[201~'".to_owned(), "a\tb"),
         ("echo a\x1b[[A\x1b[24~\x1b[200~b\x1b[201~".to_owned(), "ab"),
     ] {
         assert_eq!(shown(&mut askr, &keys), format!("{output}\r\n"), "{keys:?}");

@@ -34,9 +34,11 @@ pub(crate) fn make_directory(origin: Origin, from: &Directory, path: &[u8], mode
 /// # Errors
 /// Those of `unlink(2)` and `rmdir(2)`; EPERM where the policy refuses.
 pub(crate) fn remove(origin: Origin, from: &Directory, path: &[u8]) -> Result<(), Errno> {
-    match vfs().locate(from, path, false)?.existing()?.kind() {
-        Kind::Directory => remove_directory(origin, from, path),
-        _ => unlink(origin, from, path),
+    let target = vfs().locate(from, path, false)?;
+    judge(origin, &target, Action::Remove)?;
+    match target.existing()?.kind() {
+        Kind::Directory => vfs().rmdir(&target),
+        _ => vfs().unlink(&target),
     }
 }
 
@@ -108,8 +110,8 @@ pub(crate) fn symlink(origin: Origin, to: &[u8], from: &Directory, path: &[u8]) 
 /// Those of `truncate(2)`; EPERM where the policy refuses.
 pub(crate) fn truncate(origin: Origin, from: &Directory, path: &[u8], size: u64) -> Result<(), Errno> {
     let target = vfs().locate(from, path, true)?;
-    let node = target.existing()?;
     judge(origin, &target, Action::Truncate)?;
+    let node = target.existing()?;
     match node.kind() {
         Kind::File => node.truncate(size),
         Kind::Directory => Err(Errno::EISDIR),
@@ -129,9 +131,8 @@ pub(crate) fn change_attributes(
     change: &Change,
 ) -> Result<(), Errno> {
     let target = vfs().locate(from, path, follow)?;
-    let node = target.existing()?;
     judge(origin, &target, Action::Attributes)?;
-    node.change(change)
+    target.existing()?.change(change)
 }
 
 /// The same of an open file, which is judged by the path that it was opened by; of a directory, by the one it has now.

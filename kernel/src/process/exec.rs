@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use askr_abi::Errno;
 use askr_abi::signal::SIGCHLD;
 use askr_agentbus::policy::Origin;
-use askr_core::elf::{self, LoadPlan};
+use askr_core::elf::{self, ElfError, LoadPlan};
 use askr_core::limits::Limits;
 use askr_core::script;
 use askr_core::signal::Signals;
@@ -78,7 +78,10 @@ impl Image {
     ) -> Result<Self, Errno> {
         let Program { bytes, canonical, argv, name } = Program::find(origin, cwd, path, argv)?;
         let plan = elf::plan(&bytes, PIE_BASE).map_err(|error| {
-            kprintln!("{}: {error}", canonical.escape_ascii());
+            // What is no program at all may be a shell's commands; only the caller knows.
+            if error != ElfError::NotElf {
+                kprintln!("{}: {error}", canonical.escape_ascii());
+            }
             error.errno()
         })?;
         let mut space = AddressSpace::new(limits, priority)?;

@@ -368,8 +368,9 @@ impl Editor {
     }
 
     fn enter(&mut self, out: &mut Vec<u8>) -> Step {
-        self.display.finish(out);
+        // Before the newline: what follows that is the command's output and nothing else.
         self.end_pastes(out);
+        self.display.finish(out);
         if self.overflowed {
             return Step::TooLong;
         }
@@ -382,8 +383,8 @@ impl Editor {
         self.line.go(self.line.units().len());
         self.refresh(usize::MAX, out);
         out.extend_from_slice(b"^C");
-        self.display.finish(out);
         self.end_pastes(out);
+        self.display.finish(out);
         Step::Interrupted
     }
 

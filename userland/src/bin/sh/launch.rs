@@ -215,7 +215,7 @@ impl Shell {
         let environment = self.variables.environment();
         let mut arguments: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
         let mut errno = replace_by(&path, &arguments, &environment);
-        if errno == Errno::ENOEXEC {
+        if errno == Errno::ENOEXEC && is_text(&path) {
             // A file of commands that does not say so (XCU 2.9.1.1).
             arguments.splice(..1, [SHELL, path.as_slice()]);
             errno = replace_by(SHELL, &arguments, &environment);
@@ -346,6 +346,13 @@ fn replace_by(path: &[u8], arguments: &[&[u8]], environment: &[Vec<u8>]) -> Errn
         (Ok(path), Ok(arguments), Ok(environment)) => sys::execve(&path, &arguments, &environment),
         _ => Errno::EINVAL,
     }
+}
+
+/// Whether a file may be one of commands: a program or other data has a byte of zero, most likely in its first line.
+fn is_text(path: &[u8]) -> bool {
+    let mut start = [0; 256];
+    let Ok(count) = io::File::open(path).and_then(|file| file.read(&mut start)) else { return false };
+    !start[..count].split(|&byte| byte == b'\n').next().is_some_and(|line| line.contains(&0))
 }
 
 fn is_file(path: &[u8]) -> bool {
