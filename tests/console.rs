@@ -142,7 +142,8 @@ fn a_narrow_screen_is_known_and_used() {
     askr.type_bytes(b"d\x01").unwrap();
     askr.expect("d\x1b[A\x1b[5C");
     askr.type_bytes(b"\x05\r").unwrap();
-    askr.expect("\n456789abcd\r\n");
+    // Pastes are marked only while a line is typed.
+    askr.expect("\n\x1b[?2004l456789abcd\r\n");
     askr.finish();
 }
 
@@ -155,7 +156,7 @@ fn a_terminal_that_tells_its_size_is_believed() {
     askr.type_bytes(b"echo 456789abc").unwrap();
     askr.expect("echo 456789abc \r");
     askr.type_bytes(b"\r").unwrap();
-    askr.expect("\n456789abc\r\n");
+    askr.expect("\n\x1b[?2004l456789abc\r\n");
     // It is asked again for each line, and a late answer does not become the input of the command.
     askr.expect("\x1b[6n\x1b8askr$ ");
     askr.type_bytes(b"cat\r\x1b[24;80R").unwrap();

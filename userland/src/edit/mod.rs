@@ -368,9 +368,8 @@ impl Editor {
     }
 
     fn enter(&mut self, out: &mut Vec<u8>) -> Step {
-        // Before the newline: what follows that is the command's output and nothing else.
-        self.end_pastes(out);
         self.display.finish(out);
+        self.end_pastes(out);
         if self.overflowed {
             return Step::TooLong;
         }
@@ -383,8 +382,8 @@ impl Editor {
         self.line.go(self.line.units().len());
         self.refresh(usize::MAX, out);
         out.extend_from_slice(b"^C");
-        self.end_pastes(out);
         self.display.finish(out);
+        self.end_pastes(out);
         Step::Interrupted
     }
 
