@@ -12,7 +12,10 @@ pub(crate) mod user;
 
 pub(crate) use device::DeviceMemory;
 pub(crate) use frames::{PAGE, Priority, Usage, refusals, require_fork_room, usage};
-pub(crate) use heap::{require_room as require_heap_room, usage as heap_usage};
+pub(crate) use heap::{
+    require_room as require_heap_room, require_step as require_heap_step, usage as heap_usage, with_room,
+    zeroed,
+};
 pub(crate) use paging::{kernel_root, load_root, map_device, phys_to_virt};
 pub(crate) use space::{AddressSpace, Placement, Remap, STACK_TOP, USER_END};
 pub(crate) use stack::KernelStack;

@@ -4,7 +4,6 @@ use super::Call;
 use crate::arch::clock;
 use crate::bus::{self, Answer, Question};
 use crate::mm;
-use alloc::vec;
 use alloc::vec::Vec;
 use askr_abi::{AskArgs, Decider, Errno, INTENT_GENERIC, INTENT_NATURAL_LANGUAGE, QUESTION_MAX};
 use askr_core::areas::Access;
@@ -54,7 +53,7 @@ fn read_args(call: &Call<'_>, address: u64, size: u64) -> Result<AskArgs, Errno>
     if size > ARGS_MAX {
         return Err(Errno::E2BIG);
     }
-    let mut block = vec![0; size];
+    let mut block = mm::zeroed(size)?;
     call.copy_in(address, &mut block)?;
     let (known, unknown) = block.split_first_chunk().expect("at least MIN_SIZE");
     if unknown.iter().any(|&byte| byte != 0) {
@@ -86,7 +85,7 @@ fn read_default(call: &Call<'_>, args: &AskArgs) -> Result<Option<Vec<u8>>, Errn
 }
 
 fn read_bytes(call: &Call<'_>, address: u64, length: usize) -> Result<Vec<u8>, Errno> {
-    let mut bytes = vec![0; length];
+    let mut bytes = mm::zeroed(length)?;
     call.copy_in(address, &mut bytes)?;
     Ok(bytes)
 }

@@ -4,7 +4,6 @@ use super::Call;
 use crate::fs::Directory;
 use crate::{fs, mm};
 use alloc::sync::Arc;
-use alloc::vec;
 use askr_abi::Errno;
 use askr_abi::types::{
     AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW, O_CLOEXEC, O_CREAT, O_TRUNC, O_WRONLY, Stat,
@@ -62,7 +61,7 @@ pub(super) fn lseek(call: &mut Call<'_>) -> Result<u64, Errno> {
 pub(super) fn getdents64(call: &mut Call<'_>) -> Result<u64, Errno> {
     let [_, buffer, count, ..] = call.args;
     let file = descriptor(call, call.int(0))?;
-    let mut entries = vec![0; (count.min(ENTRIES_MAX)) as usize];
+    let mut entries = mm::zeroed(count.min(ENTRIES_MAX) as usize)?;
     call.process().with_space(|space| mm::user::check(space, buffer, entries.len(), Access::Write))?;
     let length = file.read_dirents(&mut entries)?;
     call.copy_out(buffer, &entries[..length])?;

@@ -3,7 +3,6 @@
 use super::Call;
 use super::file::descriptor;
 use crate::{fs, mm, process};
-use alloc::vec;
 use alloc::vec::Vec;
 use askr_abi::Errno;
 use askr_abi::types::SIGPIPE;
@@ -86,14 +85,18 @@ fn vector(call: &Call<'_>) -> Result<Vec<Piece>, Errno> {
     if count > IOV_MAX {
         return Err(Errno::EINVAL);
     }
-    let mut bytes = vec![0; count as usize * ENTRY];
+    let mut bytes = mm::zeroed(count as usize * ENTRY)?;
     call.copy_in(address, &mut bytes)?;
     let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
-    let entries = bytes.chunks_exact(ENTRY).map(|entry| {
+    let mut pieces = mm::with_room(count as usize)?;
+    for entry in bytes.chunks_exact(ENTRY) {
         let piece = Piece { base: word(&entry[..8]), length: word(&entry[8..]) };
-        if piece.length.cast_signed() < 0 { Err(Errno::EINVAL) } else { Ok(piece) }
-    });
-    entries.collect()
+        if piece.length.cast_signed() < 0 {
+            return Err(Errno::EINVAL);
+        }
+        pieces.push(piece);
+    }
+    Ok(pieces)
 }
 
 /// Bytes in all pieces, at most [`COUNT_MAX`].
@@ -136,7 +139,7 @@ fn read_into(
     loop {
         // No buffer is held while a stream is waited for.
         let got = fs::read_waiting(file, || {
-            let mut buffer = transfer_buffer(count - done, file);
+            let mut buffer = transfer_buffer(count - done, file)?;
             let size = buffer.len();
             // Before anything is taken from a stream: a bad pointer must not lose it.
             visit(pieces, done, size, |at, part| {
@@ -175,7 +178,7 @@ fn write_from(
     let mut done = 0;
     loop {
         let taken = fs::write_waiting(file, || {
-            let mut buffer = transfer_buffer(count - done, file);
+            let mut buffer = transfer_buffer(count - done, file)?;
             let size = buffer.len();
             visit(pieces, done, size, |at, part| call.copy_in(at, &mut buffer[part]))?;
             put(&buffer, done as u64)
@@ -198,9 +201,9 @@ fn write_from(
 /// A buffer for moving `count` bytes, in pieces if need be: small ones when the kernel's heap is down to its reserve,
 /// since any number of programs may be waiting in the middle of a transfer. For a stream none waits with it, and what
 /// goes into a pipe as one step has to fit.
-fn transfer_buffer(count: usize, file: &File) -> Vec<u8> {
+fn transfer_buffer(count: usize, file: &File) -> Result<Vec<u8>, Errno> {
     let small = if fs::stream(file).is_some() { PIPE_BUF } else { SMALL_CHUNK };
     // The look at the heap is for transfers that it can make smaller: most are not.
     let most = if count > small && mm::require_heap_room().is_ok() { CHUNK } else { small };
-    vec![0; count.min(most)]
+    mm::zeroed(count.min(most))
 }

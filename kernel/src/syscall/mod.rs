@@ -197,6 +197,19 @@ const TABLE: &[(u64, Handler)] = &[
     (nr::AGENT_ASK, agent::ask),
 ];
 
+/// Calls that begin however little memory the kernel has: they give back, or let others do so.
+const GIVES_BACK: &[u64] = &[
+    nr::EXIT,
+    nr::EXIT_GROUP,
+    nr::CLOSE,
+    nr::MUNMAP,
+    nr::KILL,
+    nr::WAIT4,
+    nr::RT_SIGRETURN,
+    nr::UNLINK,
+    nr::UNLINKAT,
+];
+
 /// Handlers by number, in two ranges: Linux's calls and Askr's own.
 static BY_NUMBER: [Option<Handler>; INDEX_MAX] = {
     let mut by_number: [Option<Handler>; INDEX_MAX] = [None; INDEX_MAX];
@@ -233,6 +246,7 @@ pub(crate) fn dispatch(frame: &mut TrapFrame) -> Option<Restart> {
     let args = [frame.rdi, frame.rsi, frame.rdx, frame.r10, frame.r8, frame.r9];
     let mut call = Call { task: sched::current(), args, number, resumed: None, frame };
     let result = match handler(number) {
+        Some(_) if !GIVES_BACK.contains(&number) && mm::require_heap_step().is_err() => Err(Errno::ENOMEM),
         Some(_) if NEEDS_ROOM.contains(&number) && call.require_heap_room().is_err() => Err(Errno::ENOMEM),
         Some(handler) => handler(&mut call),
         None => Err(unknown(&call, number)),

@@ -3,9 +3,8 @@
 use super::Call;
 use crate::arch::clock::{self, Nanos, SECOND};
 use crate::sched::{self, Enlisted};
-use crate::{fs, process};
+use crate::{fs, mm, process};
 use alloc::sync::Arc;
-use alloc::vec;
 use alloc::vec::Vec;
 use askr_abi::Errno;
 use askr_abi::types::POLLNVAL;
@@ -53,10 +52,12 @@ fn wait(call: &Call<'_>, deadline: Option<Nanos>) -> Result<u64, Errno> {
     let [address, count, ..] = call.args;
     // The count is an unsigned int, of which the upper half of the register is no part.
     let mut bytes = read_entries(call, address, u64::from(count as u32))?;
-    let entries: Vec<Entry> = bytes.chunks_exact(ENTRY).map(|entry| open_entry(call, entry)).collect();
+    let mut entries: Vec<Entry> = mm::with_room(bytes.len() / ENTRY)?;
+    entries.extend(bytes.chunks_exact(ENTRY).map(|entry| open_entry(call, entry)));
+    let mut enlisted: Vec<Enlisted<'_>> = mm::with_room(entries.len())?;
     let ready = loop {
         // Enlist, then test: what happens in between wakes.
-        let enlisted: Vec<Enlisted<'_>> = entries.iter().filter_map(Entry::enlist).collect();
+        enlisted.extend(entries.iter().filter_map(Entry::enlist));
         let ready = test(&entries, &mut bytes);
         if ready > 0 || deadline.is_some_and(|deadline| clock::now() >= deadline) {
             break ready;
@@ -65,7 +66,7 @@ fn wait(call: &Call<'_>, deadline: Option<Nanos>) -> Result<u64, Errno> {
             return Err(call.interrupted_before(deadline.unwrap_or(Nanos::MAX)));
         }
         sched::park_for(deadline);
-        drop(enlisted);
+        enlisted.clear();
     };
     call.copy_out(address, &bytes)?;
     Ok(ready)
@@ -74,7 +75,7 @@ fn wait(call: &Call<'_>, deadline: Option<Nanos>) -> Result<u64, Errno> {
 /// The array, as many entries as a process may have descriptors.
 fn read_entries(call: &Call<'_>, address: u64, count: u64) -> Result<Vec<u8>, Errno> {
     let count = usize::try_from(count).ok().filter(|&count| count <= call.process().descriptor_limit());
-    let mut bytes = vec![0; count.ok_or(Errno::EINVAL)? * ENTRY];
+    let mut bytes = mm::zeroed(count.ok_or(Errno::EINVAL)? * ENTRY)?;
     call.copy_in(address, &mut bytes)?;
     Ok(bytes)
 }
