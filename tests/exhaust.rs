@@ -7,7 +7,8 @@ use common::program::program;
 use common::shell::{Askr, Shared, number_after};
 
 /// The smallest machine.
-static SMALL: Shared = Shared::new(|| Machine::new().memory_mib(32).with(program("bomb")));
+static SMALL: Shared =
+    Shared::new(|| Machine::new().memory_mib(32).with(program("bomb")).with(program("take")));
 
 /// Free memory in KiB.
 #[track_caller]
@@ -90,4 +91,45 @@ fn a_fork_bomb_that_takes_memory_too_ends_as_one_job() {
     assert!(shown.contains(": job ") && shown.contains(" is killed, "), "{shown}");
     assert_eq!(askr.run("uname"), "Askr\r\n");
     is_back(&mut askr, before);
+}
+
+/// Kernel memory in use, in KiB.
+#[track_caller]
+fn heap_used(askr: &mut Askr) -> u64 {
+    number_after(&askr.run("cat /proc/meminfo"), "KernelHeapUsed:")
+}
+
+/// What stays of the kernel's memory: room in queues that were longer, in KiB.
+const KEPT_HEAP: u64 = 64;
+
+/// One program takes so much of one kind as it gets. Then the shell works, and all is back.
+#[track_caller]
+fn take(kind: &str) {
+    let mut askr = SMALL.take();
+    askr.run("mkdir /tmp/take");
+    let (before, heap) = (free(&mut askr), heap_used(&mut askr));
+    let shown = askr.run(&format!("take {kind}"));
+    eprintln!("{kind}: {shown}");
+    // It was refused, and no panic and no report of a fault came in between; or it was the largest that there was.
+    let refused = shown.contains("refused -") && number_after(&shown, "count ") > 2;
+    assert!(refused || shown.contains(" is killed, "), "{kind}: {shown}");
+    assert_eq!(askr.run("echo well | cat"), "well\r\n", "{kind}");
+    askr.run("rm -r /tmp/take");
+    is_back(&mut askr, before);
+    let now = heap_used(&mut askr);
+    assert!(now <= heap + KEPT_HEAP, "{kind}: {heap} KiB were in use, and now {now} KiB");
+}
+
+#[test]
+fn files_and_directories_without_end_are_refused() {
+    for kind in ["files", "directories", "links", "content"] {
+        take(kind);
+    }
+}
+
+#[test]
+fn processes_without_end_are_refused_whatever_each_of_them_keeps() {
+    for kind in ["nothing", "areas", "pipes", "open", "waits", "environment", "signals"] {
+        take(kind);
+    }
 }

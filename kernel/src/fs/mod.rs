@@ -34,8 +34,10 @@ const DEV_DEV: u64 = 2;
 const DEV_PROC: u64 = 3;
 const DEV_PIPE: u64 = 4;
 const DEV_DISK: u64 = 5;
-/// Part of memory that files in memory may take.
+/// Part of memory that files in memory may take, ...
 const RAMFS_SHARE: u64 = 8;
+/// ... and part of the kernel's heap, which they lie in: with the rest they can still be looked at and removed.
+const RAMFS_HEAP_SHARE: u64 = 2;
 
 /// A directory from which paths start.
 pub(crate) type Directory = Arc<dyn Vnode>;
@@ -44,7 +46,8 @@ static VFS: Once<Vfs> = Once::new();
 
 /// Builds the tree from the initrd. What is wrong with the archive is reported; the good part is used.
 pub(crate) fn init(archive: &'static [u8]) {
-    let limit = mm::usage().total * mm::PAGE / RAMFS_SHARE;
+    let of_heap = mm::heap_usage().total as u64 / RAMFS_HEAP_SHARE;
+    let limit = of_heap.min(mm::usage().total * mm::PAGE / RAMFS_SHARE);
     let root = RamFs::new(DEV_ROOT, limit, now);
     if let Err(error) = askr_vfs::populate(&root, archive) {
         kprintln!("initrd: {error}");

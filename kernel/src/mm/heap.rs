@@ -76,6 +76,17 @@ impl Pool {
         unsafe { self.blocks.deallocate(block, layout.align()) };
     }
 
+    /// Makes a block larger or smaller. A smaller one stays where it is.
+    ///
+    /// # Safety
+    /// As [`Self::deallocate`]; `new` has the alignment of `old`.
+    unsafe fn reallocate(&mut self, block: NonNull<u8>, old: Layout, new: Layout) -> Option<NonNull<u8>> {
+        // SAFETY: the caller's promise.
+        let moved = unsafe { self.blocks.reallocate(block, new) }?;
+        self.used = self.used - cost(old) + cost(new);
+        Some(moved)
+    }
+
     fn holds(&self, block: *mut u8) -> bool {
         (self.start..self.start + self.total).contains(&(block as usize))
     }
@@ -192,5 +203,38 @@ unsafe impl GlobalAlloc for KernelHeap {
             // SAFETY: as above.
             unsafe { self.first.lock().deallocate(block, layout) };
         }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
+        let (Some(block), Ok(new)) = (NonNull::new(pointer), Layout::from_size_align(bytes, layout.align()))
+        else {
+            return core::ptr::null_mut();
+        };
+        let mut reserve = self.reserve.lock();
+        let in_reserve = reserve.holds(pointer);
+        // SAFETY: the caller's promise, as in `dealloc`; the alignment is the same.
+        let moved = unsafe {
+            if !in_reserve {
+                self.first.lock().reallocate(block, layout, new)
+            } else if bytes <= layout.size() {
+                reserve.reallocate(block, layout, new)
+            } else {
+                None // better in the first heap, should that have room again
+            }
+        };
+        drop(reserve);
+        if let Some(moved) = moved {
+            return moved.as_ptr();
+        }
+        // SAFETY: `layout` is valid with the new size, which is not 0 by the caller's promise.
+        let other = unsafe { self.alloc(new) };
+        if !other.is_null() {
+            // SAFETY: two blocks of at least so many bytes that don't overlap; the old one is given back once.
+            unsafe {
+                core::ptr::copy_nonoverlapping(pointer, other, bytes.min(layout.size()));
+                self.dealloc(pointer, layout);
+            }
+        }
+        other
     }
 }

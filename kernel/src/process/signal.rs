@@ -1,11 +1,11 @@
 //! Sending signals, and what waiting code asks about them.
 
 use super::{INIT, Pid, stop, table};
-use crate::policy;
 use crate::sched::{self, Task};
+use crate::{mm, policy};
 use alloc::sync::Arc;
 use askr_abi::Errno;
-use askr_abi::signal::{NSIG, SIGCONT};
+use askr_abi::signal::{NSIG, SIGCONT, SIGRTMIN};
 use askr_agentbus::policy::{Action, Origin};
 use askr_core::signal::{Info, Posted};
 
@@ -80,8 +80,13 @@ fn send_to(origin: Origin, task: &Arc<Task>, info: Info) -> Result<Posted, Errno
     Ok(if info.signal == 0 { Posted::Dropped } else { post(task, info) })
 }
 
+/// Of the real-time signals many may wait at once, and each takes memory: there has to be some (EAGAIN, `man 3 sigqueue`).
 fn check_number(signal: u32) -> Result<(), Errno> {
-    if signal < NSIG { Ok(()) } else { Err(Errno::EINVAL) }
+    match signal {
+        0..SIGRTMIN => Ok(()),
+        SIGRTMIN..NSIG => mm::require_heap_room().map_err(|_| Errno::EAGAIN),
+        _ => Err(Errno::EINVAL),
+    }
 }
 
 /// Sends a signal and wakes whoever has to look at it.

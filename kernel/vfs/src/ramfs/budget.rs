@@ -5,8 +5,17 @@ use spin::Mutex;
 
 use crate::Result;
 
-/// What one node costs besides its name and content: about what its structures take.
-pub(super) const NODE_COST: u64 = 256;
+/// What one node costs besides its names and content: what its structures take, and the share of its directory's.
+pub(super) const NODE_COST: u64 = 384;
+/// A name is kept by its place in the order, by itself, and by the directory that it names, ...
+const NAME_COPIES: u64 = 3;
+/// ... and each of them costs so much besides its bytes.
+const NAME_COST: u64 = 32;
+
+/// What a name costs.
+pub(super) const fn cost_of_name(name: &[u8]) -> u64 {
+    NAME_COPIES * (name.len() as u64 + NAME_COST)
+}
 
 /// Bytes in use and the most there may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -104,6 +104,7 @@ impl Owned {
 
     fn shrink(&mut self, budget: &Budget, size: usize) {
         self.bytes.truncate(size);
+        // A block that shrinks stays where it is, so this asks for no memory.
         self.bytes.shrink_to_fit();
         let charged = self.charged.min(self.bytes.capacity() as u64);
         budget.refund(self.charged - charged);

@@ -9,7 +9,7 @@ use askr_abi::types::Timespec;
 use spin::Mutex;
 
 use super::Shared;
-use super::budget::NODE_COST;
+use super::budget::{NODE_COST, cost_of_name};
 use super::content::Content;
 use super::directory::Directory;
 use crate::{Change, Kind, Metadata, Result, Vnode};
@@ -109,7 +109,7 @@ impl Node {
         let _tree = self.fs.tree.lock();
         let directory = self.directory()?;
         directory.lock().check_free(name)?;
-        self.fs.budget.charge(NODE_COST + body.charged() + name.len() as u64)?;
+        self.fs.budget.charge(NODE_COST + body.charged() + cost_of_name(name))?;
         let node = Self::make(Arc::clone(&self.fs), mode, body, mtime);
         directory.lock().insert(name, Arc::clone(&node));
         self.touch();
@@ -145,7 +145,7 @@ impl Node {
             0 => return Err(Errno::ENOENT),
             nlink => nlink.checked_add(1).ok_or(Errno::EMLINK)?,
         };
-        self.fs.budget.charge(name.len() as u64)?;
+        self.fs.budget.charge(cost_of_name(name))?;
         (state.nlink, state.ctime) = (nlink, now);
         drop(state);
         directory.directory()?.lock().insert(name, this);
@@ -156,7 +156,7 @@ impl Node {
     /// Takes a name of this directory away from its node.
     pub(super) fn drop_name(&self, name: &[u8]) -> Result<()> {
         let gone = self.directory()?.lock().remove(name);
-        self.fs.budget.refund(name.len() as u64);
+        self.fs.budget.refund(cost_of_name(name));
         if let Some(node) = gone {
             let mut state = node.state.lock();
             state.nlink = state.nlink.saturating_sub(1);

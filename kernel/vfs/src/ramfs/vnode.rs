@@ -7,6 +7,7 @@ use askr_abi::Errno;
 use spin::Mutex;
 
 use super::Usage;
+use super::budget::cost_of_name;
 use super::directory::Directory;
 use super::node::{Body, Node};
 use crate::{Change, DirEntry, FsStat, Kind, Metadata, Place, Result, Vnode};
@@ -142,13 +143,13 @@ impl Vnode for Node {
         if found.is_err() {
             new_dir.directory()?.lock().check_free(new)?;
         }
-        self.fs.budget.charge(new.len() as u64)?;
+        self.fs.budget.charge(cost_of_name(new))?;
         if let Ok(found) = found {
-            Self::make_way(&node, &found).inspect_err(|_| self.fs.budget.refund(new.len() as u64))?;
+            Self::make_way(&node, &found).inspect_err(|_| self.fs.budget.refund(cost_of_name(new)))?;
             new_dir.drop_name(new)?;
         }
         self.directory()?.lock().remove(old);
-        self.fs.budget.refund(old.len() as u64);
+        self.fs.budget.refund(cost_of_name(old));
         if let Body::Directory(directory) = &node.body {
             directory.lock().set_place(Weak::clone(&new_dir.this), new);
         }
