@@ -32,10 +32,10 @@ fn on_linux(path: &Path, name: &str, part: &str) -> String {
 fn in_guest(askr: &mut Askr, name: &str, part: &str) -> String {
     let shown = askr.run(&format!("{name} {part}"));
     let of_kernel = [format!("{name}["), "  ".to_owned()];
-    let registers = ["rax ", "rsi ", "r8  ", "r12 "];
+    let registers = ["rax ", "rdx ", "rbp ", "r9  ", "r12 ", "r15 "];
     let is_report = |line: &str| {
         of_kernel.iter().any(|start| line.starts_with(start.as_str()))
-            || registers.iter().any(|start| line.starts_with(start) && line.len() > 60)
+            || registers.iter().any(|start| line.starts_with(start) && line.len() > 25)
     };
     shown.split_inclusive('\n').filter(|line| !is_report(line)).collect()
 }

@@ -225,9 +225,11 @@ pub(crate) struct Registers<'a>(pub(crate) &'a TrapFrame);
 impl fmt::Display for Registers<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let r = self.0;
-        writeln!(f, "rax {:016x} rbx {:016x} rcx {:016x} rdx {:016x}", r.rax, r.rbx, r.rcx, r.rdx)?;
-        writeln!(f, "rsi {:016x} rdi {:016x} rbp {:016x} rsp {:016x}", r.rsi, r.rdi, r.rbp, r.rsp)?;
-        writeln!(f, "r8  {:016x} r9  {:016x} r10 {:016x} r11 {:016x}", r.r8, r.r9, r.r10, r.r11)?;
-        write!(f, "r12 {:016x} r13 {:016x} r14 {:016x} r15 {:016x}", r.r12, r.r13, r.r14, r.r15)
+        writeln!(f, "rax {:016x} rbx {:016x} rcx {:016x}", r.rax, r.rbx, r.rcx)?;
+        writeln!(f, "rdx {:016x} rsi {:016x} rdi {:016x}", r.rdx, r.rsi, r.rdi)?;
+        writeln!(f, "rbp {:016x} rsp {:016x} r8  {:016x}", r.rbp, r.rsp, r.r8)?;
+        writeln!(f, "r9  {:016x} r10 {:016x} r11 {:016x}", r.r9, r.r10, r.r11)?;
+        writeln!(f, "r12 {:016x} r13 {:016x} r14 {:016x}", r.r12, r.r13, r.r14)?;
+        write!(f, "r15 {:016x} rflags {:x}", r.r15, r.rflags)
     }
 }

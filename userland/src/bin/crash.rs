@@ -11,8 +11,11 @@ askr_userland::main!(main);
 /// Name, what it does, what does it.
 const KINDS: &[(&str, &str, fn())] = &[
     ("null", "writes to address 0 (the default)", write_null),
+    ("read", "reads from address 0", read_null),
     ("kernel", "reads from the kernel's half of the address space", read_kernel),
     ("jump", "jumps to an unmapped address", jump_unmapped),
+    ("call", "jumps into the kernel's half of the address space", jump_kernel),
+    ("far", "jumps to a non-canonical address", jump_non_canonical),
     ("exec", "executes data on its stack", execute_stack),
     ("text", "writes to its own code", write_text),
     ("stack", "pushes until the stack is full", overflow_stack),
@@ -47,6 +50,11 @@ fn write_null() {
     unsafe { asm!("mov byte ptr [{0}], 1", in(reg) 0_u64) }
 }
 
+fn read_null() {
+    // SAFETY: not sound, on purpose: the kernel must end this process here.
+    unsafe { asm!("mov {0}, [{0}]", inout(reg) 0_u64 => _) }
+}
+
 fn read_kernel() {
     // SAFETY: not sound, on purpose. The address is where kernels are linked, in the upper half.
     unsafe { asm!("mov {0}, [{0}]", inout(reg) 0xFFFF_FFFF_8020_0000_u64 => _) }
@@ -55,6 +63,16 @@ fn read_kernel() {
 fn jump_unmapped() {
     // SAFETY: not sound, on purpose. Nothing is mapped below the first page's end.
     unsafe { asm!("jmp {0}", in(reg) 0x10_u64) }
+}
+
+fn jump_kernel() {
+    // SAFETY: not sound, on purpose. The address is where kernels are linked, in the upper half.
+    unsafe { asm!("jmp {0}", in(reg) 0xFFFF_FFFF_8020_0000_u64) }
+}
+
+fn jump_non_canonical() {
+    // SAFETY: not sound, on purpose. Bit 47 is set and the bits above are not (Intel SDM volume 1, 3.3.7.1).
+    unsafe { asm!("jmp {0}", in(reg) 0x0000_8000_0000_0000_u64) }
 }
 
 fn execute_stack() {
