@@ -426,6 +426,17 @@ static void alarms(void) {
     say("alarm", call(ALARM, 100, 0, 0));
     say("left", call(ALARM, 0, 0, 0));
     say("none", call(ALARM, 0, 0, 0));
+    /* An interval shorter than a tick and the longest one leave time for everybody else. */
+    for (int i = 0; i < 2; i++) {
+        const long before = count;
+        timer.every[0] = i == 0 ? 0 : 0x7fffffffffffffff;
+        timer.every[1] = i == 0 ? 1000 : 0;
+        timer.left[1] = 1;
+        say("interval", call(SETITIMER, 0, &timer, 0));
+        nap(60);
+        say("rang", count > before);
+    }
+    timer.every[0] = 0;
     timer.left[1] = 1000000;
     say("micros", call(SETITIMER, 0, &timer, 0));
     say("which", call(SETITIMER, 3, &timer, 0));

@@ -1,7 +1,7 @@
 //! Timers that send SIGALRM: `alarm(2)` and `setitimer(2)` with ITIMER_REAL. A kernel task waits for the earliest.
 
 use super::{Pid, Process, signal, table};
-use crate::arch::clock::{self, Nanos};
+use crate::arch::clock::{self, HZ, Nanos, SECOND};
 use crate::sched::{self, Task};
 use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
@@ -18,6 +18,9 @@ pub(crate) struct Alarm {
     /// How long it then runs again; 0 for not at all.
     pub(crate) interval: Nanos,
 }
+
+/// The shortest time between two signals of a timer.
+const TICK: Nanos = SECOND / HZ as Nanos;
 
 /// The timers that run, by deadline; at most one for each process.
 static ALARMS: Mutex<BTreeSet<(Nanos, Pid)>> = Mutex::new(BTreeSet::new());
@@ -75,8 +78,8 @@ fn fire(deadline: Nanos, pid: Pid) {
         return;
     };
     let interval = process.alarm().interval;
-    // What was missed is not made up for.
-    let next = if interval > 0 { (deadline + interval).max(clock::now()) } else { 0 };
+    // What was missed is not made up for. It lies ahead by a tick at least: this task would else run for ever.
+    let next = if interval > 0 { deadline.saturating_add(interval).max(clock::now() + TICK) } else { 0 };
     process.set_alarm(Alarm { deadline: next, interval });
     if let Some(task) = &task {
         signal::post(task, Info::from_kernel(SIGALRM));

@@ -51,7 +51,8 @@ pub(crate) fn clone(frame: &TrapFrame, request: CloneRequest, to: CloneArguments
     let child = start(frame, &task, parent, request, to)?;
     let pid = child.process().map_or(0, Process::pid);
     if request.waits {
-        wait_for_debt(parent, &child);
+        wait_for_debt(parent, &child, request.shares_memory);
+        pass_debt_on(parent, &child);
     }
     Ok(pid)
 }
@@ -123,11 +124,23 @@ fn start(
     Ok(child)
 }
 
-/// Waits until the child has paid. Only SIGKILL ends that; all other signals wait.
-fn wait_for_debt(parent: &Process, child: &Arc<Task>) {
+/// Waits until the child has paid: where it has the memory, until that is back, whoever gives it. Only SIGKILL ends that;
+/// all other signals wait.
+fn wait_for_debt(parent: &Process, child: &Arc<Task>, memory: bool) {
     let owes = || child.process().is_some_and(|child| child.debt.lock().is_some());
-    while owes() && !parent.signals.lock().killed() {
+    let waits = || if memory { parent.space.lock().is_none() } else { owes() };
+    while waits() && !parent.signals.lock().killed() {
         sched::park();
+    }
+}
+
+/// A parent that was killed while its child has the memory can't give back what it had borrowed itself: the child owes it to
+/// the lender now, who must not go on before.
+fn pass_debt_on(parent: &Process, child: &Arc<Task>) {
+    let Some(child) = child.process() else { return };
+    let mut owed = child.debt.lock();
+    if owed.as_ref().is_some_and(|debt| debt.memory) && parent.lender().is_some() {
+        *owed = parent.debt.lock().take();
     }
 }
 

@@ -66,15 +66,15 @@ fn candidates() -> Result<Vec<Candidate>, Errno> {
 }
 
 /// Ends a process and takes its memory at once: it may be waiting for something, and would give it back only when its turn
-/// comes. Who has lent it the memory ends too.
+/// comes. Who has lent it the memory ends too, and who has lent it to him: at most as many rounds as there are processes.
 fn end(task: &Arc<Task>) {
-    let lender = task.process().filter(|process| process.pid() != INIT).and_then(Process::lender);
-    for task in [Some(task), lender.as_ref()].into_iter().flatten() {
-        if let Some(process) = task.process() {
-            process.end(ExitStatus::Signal(SIGKILL));
-            process.forget_debt();
-            drop(process.take_space());
-            post(task, Info::from_kernel(SIGKILL));
-        }
+    let mut next = Some(task.clone());
+    while let Some(task) = next {
+        let Some(process) = task.process() else { return };
+        next = process.lender();
+        process.end(ExitStatus::Signal(SIGKILL));
+        process.forget_debt();
+        drop(process.take_space());
+        post(&task, Info::from_kernel(SIGKILL));
     }
 }

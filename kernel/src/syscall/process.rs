@@ -10,6 +10,8 @@ use askr_abi::types::{ARCH_GET_FS, ARCH_SET_FS};
 use askr_core::clone::CloneRequest;
 use askr_core::stack::STACK_IMAGE_MAX;
 
+/// After so many arguments `execve` looks again whether the kernel's heap has room.
+const STRINGS_AT_ONCE: u64 = 64;
 /// Size of `struct rusage`.
 const RUSAGE_SIZE: usize = 144;
 
@@ -73,8 +75,12 @@ fn strings(call: &Call<'_>, address: u64) -> Result<Vec<Vec<u8>>, Errno> {
     if address == 0 {
         return Ok(all);
     }
-    // Each string costs at least its NUL and pointer, so the budget bounds the loop.
+    // Each string costs at least its NUL and pointer, so the budget bounds the loop. Many short ones take more than the
+    // room that was there when the call began.
     for index in 0.. {
+        if index % STRINGS_AT_ONCE == 0 {
+            call.require_heap_room()?;
+        }
         let at = address.checked_add(8 * index).ok_or(Errno::EFAULT)?;
         let string = call.process().with_space(|space| match mm::user::word(space, at)? {
             0 => Ok(None),
