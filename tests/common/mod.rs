@@ -1,9 +1,10 @@
 //! What the tests of a booted system share: a shell that is typed at ([`Askr`]), a peer that speaks frames on COM2
-//! ([`Peer`]), and programs in C that are compiled on the spot ([`program`]).
+//! ([`Peer`]), programs in C that are compiled on the spot ([`program`]), and packages of Python ([`python`]).
 #![allow(dead_code, reason = "every test file has its own copy of this and uses a part of it")]
 
 pub(crate) mod peer;
 pub(crate) mod program;
+pub(crate) mod python;
 pub(crate) mod screen;
 pub(crate) mod shell;
 

@@ -3,50 +3,17 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use askr::{Machine, state_dir};
+use askr::Machine;
 use common::PATIENCE;
+use common::python::{self, output_of};
 use common::shell::Askr;
 use host_bridge::hub::{Hub, HubConfig};
 
 const REQUIREMENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mcp/requirements.txt");
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mcp/sdk.py");
-
-/// Runs a command to its end: what it said on stdout, or all that it said.
-fn output_of(command: &mut Command) -> Result<String, String> {
-    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    if output.status.success() {
-        return Ok(said);
-    }
-    Err(format!("{command:?}: {}\n{said}{}", output.status, String::from_utf8_lossy(&output.stderr)))
-}
-
-/// The Python of an environment in the target folder that has the SDK. Made on first use, and again when the
-/// requirements change.
-fn python() -> Result<PathBuf, String> {
-    let folder = state_dir().join("mcp-sdk");
-    let (python, complete) = (folder.join("bin/python"), folder.join("requirements.txt"));
-    let wanted = fs::read_to_string(REQUIREMENTS).unwrap();
-    if fs::read_to_string(&complete).is_ok_and(|installed| installed == wanted) {
-        return Ok(python);
-    }
-    output_of(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
-    output_of(Command::new(&python).args([
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "-r",
-        REQUIREMENTS,
-    ]))?;
-    fs::write(complete, wanted).unwrap();
-    Ok(python)
-}
 
 /// The program `askr-bridge`, as it is now. It is of another package, so cargo does not build it for this test.
 fn bridge() -> PathBuf {
@@ -64,15 +31,7 @@ fn drive(python: &Path, bridge: &Path, socket: &Path, mode: &str) -> Result<Stri
 
 #[test]
 fn the_python_sdk_works_with_a_guest_in_both_eras() {
-    let python = match python() {
-        Ok(python) => python,
-        // CI has what it takes; somebody's own machine may have no network.
-        Err(error) if std::env::var_os("CI").is_none() => {
-            eprintln!("SKIPPED: the Python SDK of MCP cannot be installed: {error}");
-            return;
-        }
-        Err(error) => panic!("{error}"),
-    };
+    let Some(python) = python::environment("mcp-sdk", REQUIREMENTS) else { return };
     let bridge = bridge();
     let mut askr = Askr::boot(&Machine::new());
     let folder = tempfile::tempdir().unwrap();
