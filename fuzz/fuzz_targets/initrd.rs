@@ -59,10 +59,10 @@ fn unpack(archive: &'static [u8]) {
     assert!(!outside, "followed `..` out of the archive");
     assert!(fs.usage().used <= fs.usage().limit);
     assert!(done.files + done.links + done.directories <= archive.len() / BLOCK);
-    let vfs = Vfs::new("ramfs", fs.root());
+    let vfs = Vfs::new("ramfs", fs.root()).expect("the root is a directory");
     let mut nodes = 0;
     for (path, wanted) in &wanted {
-        let target = vfs.locate(b"/", path, false).expect("an entry has come to nothing");
+        let target = vfs.locate(&vfs.root(), path, false).expect("an entry has come to nothing");
         assert_eq!(&target.path, path);
         assert_eq!(&read(&**target.existing().expect("an entry is missing")), wanted);
         nodes += 1;

@@ -37,6 +37,7 @@ impl fmt::Display for Described<'_> {
             }
             Action::Spawn(path) => ("spawn", path),
             Action::Kill(pid) => return write!(f, "kill {pid}"),
+            Action::Limits(pid) => return write!(f, "change the limits of {pid}"),
             Action::Power => return f.write_str("power"),
         };
         write!(f, "{verb} {}", path.escape_ascii())

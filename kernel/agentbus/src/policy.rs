@@ -62,6 +62,8 @@ pub enum Action<'a> {
     Spawn(&'a [u8]),
     /// Send a signal to the process with this pid.
     Kill(u32),
+    /// Change what the process with this pid may use at most.
+    Limits(u32),
     /// Switch the machine off or start it again.
     Power,
 }
@@ -71,7 +73,7 @@ pub enum Action<'a> {
 pub enum Reason {
     /// `/bin` and what is under it are not changed on behalf of an agent.
     ProtectedPath,
-    /// The first process is not signalled on behalf of an agent.
+    /// The first process is not signalled or limited on behalf of an agent.
     FirstProcess,
     /// The path is not canonical, so nobody can say what it protects. The caller has a fault.
     NotCanonical,
@@ -111,8 +113,8 @@ pub struct Decided<'a> {
 
 /// Decides whether `origin` may do `action`.
 ///
-/// The rules: nothing of agent origin changes `/bin` or anything under it, or signals process 1. Everything
-/// else is allowed.
+/// The rules: nothing of agent origin changes `/bin` or anything under it, signals process 1, or changes its limits.
+/// Everything else is allowed.
 pub fn decide(origin: Origin, action: Action<'_>) -> Decided<'_> {
     let decision = match origin {
         Origin::Kernel | Origin::Console => Ok(()),
@@ -133,8 +135,8 @@ fn decide_for_agent(action: Action<'_>) -> Result<(), Reason> {
         Action::Rename { from, to } | Action::Link { from, to } => {
             decide_change(from).and_then(|()| decide_change(to))
         }
-        Action::Kill(FIRST_PID) => Err(Reason::FirstProcess),
-        Action::Spawn(_) | Action::Kill(_) | Action::Power => Ok(()),
+        Action::Kill(FIRST_PID) | Action::Limits(FIRST_PID) => Err(Reason::FirstProcess),
+        Action::Spawn(_) | Action::Kill(_) | Action::Limits(_) | Action::Power => Ok(()),
     }
 }
 
@@ -226,6 +228,9 @@ mod tests {
         assert_eq!(decide(AGENTS[0], Action::Kill(1)).decision, Err(Reason::FirstProcess));
         assert_eq!(decide(AGENTS[0], Action::Kill(2)).decision, Ok(()));
         assert_eq!(decide(Origin::Console, Action::Kill(1)).decision, Ok(()));
+        assert_eq!(decide(AGENTS[0], Action::Limits(1)).decision, Err(Reason::FirstProcess));
+        assert_eq!(decide(AGENTS[0], Action::Limits(2)).decision, Ok(()));
+        assert_eq!(decide(Origin::Console, Action::Limits(1)).decision, Ok(()));
         assert_eq!(decide(AGENTS[0], Action::Power).decision, Ok(()));
     }
 

@@ -115,6 +115,8 @@ fn write(origin: Origin, mode: WriteMode, path: &[u8], data: &[u8], body: &mut [
             count => done += count,
         }
     }
+    // A disk that is full or fails may say so only now.
+    file.flush()?;
     WriteReply { written: done as u32 }.encode(body).map_err(too_big)
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn from_user(frame: &TrapFrame, address: u64) {
     }
     match with_memory(|| process.with_space(|space| space.touch(address, access))) {
         Ok(_) => {}
-        Err(Errno::ENOMEM) if process.is_ending() => {} // it was the largest, and that has been told
+        Err(_) if process.is_ending() => {} // it was the largest and has no memory any more, and that has been told
         Err(Errno::ENOMEM) => die(process, SIGKILL, frame, Some((address, access, "out of memory"))),
         Err(_) => page_fault(process, frame, (address, access, "not allowed")),
     }

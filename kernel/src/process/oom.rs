@@ -57,9 +57,18 @@ fn candidates() -> Result<Vec<Candidate>, Errno> {
     for task in table::tasks_from(INIT + 1) {
         let Some(process) = task.process() else { continue };
         let Ok(resident) = process.with_space(|space| Ok(space.resident())) else { continue };
-        let lender = process.lender();
-        let owner = lender.as_ref().and_then(|lender| lender.process()).unwrap_or(process);
-        let is_shell = owner.role().is_shell();
+        let (mut is_shell, mut is_init) = (process.role().is_shell(), false);
+        // Whoever has lent the memory ends with it; a chain is at most as long as there are processes.
+        let mut next = process.lender();
+        while let Some(lender) = next {
+            let Some(process) = lender.process() else { break };
+            is_shell |= process.role().is_shell();
+            is_init |= process.pid() == INIT;
+            next = process.lender();
+        }
+        if is_init {
+            continue;
+        }
         all.push(Candidate { pid: process.pid(), group: process.group(), resident, is_shell });
     }
     Ok(all)

@@ -2,12 +2,13 @@
 
 use super::Call;
 use crate::mm::{PAGE, Placement, Remap, USER_END};
-use crate::process;
+use crate::{policy, process};
 use askr_abi::Errno;
 use askr_abi::types::{
     MADV_DONTNEED, MAP_ANONYMOUS, MAP_FIXED, MAP_FIXED_NOREPLACE, MAP_GROWSDOWN, MAP_HUGETLB, MAP_PRIVATE,
     MAP_SHARED, MAP_TYPE, MREMAP_FIXED, MREMAP_MAYMOVE, PROT_EXEC, PROT_READ, PROT_WRITE,
 };
+use askr_agentbus::policy::Action;
 use askr_core::elf::Rights;
 use askr_core::limits::Limit;
 use core::ops::Range;
@@ -149,6 +150,7 @@ pub(super) fn prlimit64(call: &mut Call<'_>) -> Result<u64, Errno> {
     let new = if new == 0 { None } else { Some(get_limit(call, new)?) };
     let before = target.limits().get(resource)?;
     if let Some(limit) = new {
+        policy::check(call.process().origin(), Action::Limits(target.pid()))?;
         target.change_limits(|limits| limits.set(resource, limit))?;
     }
     if old != 0 {
