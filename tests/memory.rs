@@ -43,6 +43,11 @@ fn shared_memory_is_shared_with_children() {
 }
 
 #[test]
+fn memory_that_is_lent_goes_back_to_whom_it_came_from() {
+    part("vfork");
+}
+
+#[test]
 fn limits_hold_and_are_inherited() {
     part("limits");
 }

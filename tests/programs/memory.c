@@ -4,14 +4,14 @@
 
 enum {
     MUNMAP = 11, BRK = 12, MREMAP = 25, MADVISE = 28, FORK = 57, WAIT4 = 61, SETRLIMIT = 160, GETRLIMIT = 97,
-    PRLIMIT64 = 302
+    PRLIMIT64 = 302, SCHED_YIELD = 24, VFORK = 58, KILL = 62
 };
 enum { EPERM = -1, ENOEXEC = -8, EBADF = -9, ENOMEM = -12, EEXIST = -17, ENODEV = -19 };
 enum { NONE = 0, R = 1, W = 2, X = 4 };
 enum { SHARED = 1, PRIVATE = 2, FIXED = 0x10, ANONYMOUS = 0x20, NOREPLACE = 0x100000 };
 enum { MAYMOVE = 1, DONTNEED = 4 };
 enum { DATA = 2, STACK = 3, NPROC = 6, NOFILE = 7, AS = 9 };
-enum { PAGE = 4096, SIGSEGV = 11 };
+enum { PAGE = 4096, SIGKILL = 9, SIGSEGV = 11 };
 
 static volatile char data[64 * PAGE];
 static long failures;
@@ -196,6 +196,61 @@ static void sharing(void) {
     check("kept", at[0], 2);
 }
 
+static volatile long between[2], child;
+static volatile int paid;
+
+/* What the one does that has the memory in the end: it kills those in between, and goes on for a while. */
+static inline __attribute__((always_inline, noreturn)) void outlive(int count) {
+    static const u64 nap[2] = { 0, 200000000 };
+    for (int i = count; i-- > 0;) {
+        call(KILL, between[i], SIGKILL, 0);
+        for (int turns = 0; turns < 50; turns++) call(SCHED_YIELD, 0, 0, 0);
+    }
+    call(NANOSLEEP, nap, 0, 0);
+    paid = count;
+    leave(0);
+}
+
+/* Memory that is lent goes back to whom it came from, whoever ends in between. All use one stack, so nobody returns. */
+static void lending(void) {
+    child = call(VFORK, 0, 0, 0);
+    if (child == 0) {
+        between[0] = call(GETPID, 0, 0, 0);
+        if (call(VFORK, 0, 0, 0) == 0) outlive(1);
+        leave(1);
+    }
+    check("one between: waited", paid, 1);
+    check("one between: its end", wait_for(between[0]), SIGKILL);
+    child = call(VFORK, 0, 0, 0);
+    if (child == 0) {
+        between[0] = call(GETPID, 0, 0, 0);
+        if (call(VFORK, 0, 0, 0) == 0) {
+            between[1] = call(GETPID, 0, 0, 0);
+            if (call(VFORK, 0, 0, 0) == 0) outlive(2);
+            leave(1);
+        }
+        leave(1);
+    }
+    check("two between: waited", paid, 2);
+    check("two between: their end", wait_for(between[0]), SIGKILL);
+    check("forks", touch((long)data, 1), 0);
+    /* Memory is used up by who has borrowed it from a borrower: all three end. */
+    const long pid = call(FORK, 0, 0, 0);
+    if (pid == 0) {
+        if (call(VFORK, 0, 0, 0) == 0) {
+            if (call(VFORK, 0, 0, 0) == 0) {
+                enum { PIECE = 8 << 20 };
+                for (long piece = 0; (piece = map(0, PIECE, R | W, PRIVATE)) > 0;)
+                    for (long at = 0; at < PIECE; at += PAGE) *(volatile char *)(piece + at) = 1;
+                leave(3);
+            }
+            leave(2);
+        }
+        leave(1);
+    }
+    check("used up", wait_for(pid), SIGKILL);
+}
+
 static void limits(void) {
     u64 old[2], want[2];
     check("get", call(GETRLIMIT, STACK, old, 0), 0);
@@ -259,6 +314,7 @@ __attribute__((used)) static void begin(u64 *stack) {
     case 'm': moves(); break;
     case 's': sharing(); break;
     case 'l': limits(); break;
+    case 'v': lending(); break;
     case 'n': spawns(argv + 2); break;
     }
     print(failures ? "failed\n" : "all well\n");

@@ -45,6 +45,7 @@ pub(super) fn finish() -> ! {
         let files = process.files().lock().take_all();
         drop(files);
         process.set_cwd(fs::root()); // a zombie keeps no directory alive
+        process.pass_debt_on();
         let space = process.take_space();
         process.give_up_space(space);
         process.set_alarm(Alarm::default());

@@ -3,7 +3,7 @@
 //! A child of `vfork` borrows the parent's memory, all of it, and the parent waits: there is one owner at any time. The
 //! child gives it back when it executes a program or ends.
 
-use super::{Beginning, Pid, Process, prepare, table, with_memory};
+use super::{Beginning, INIT, Pid, Process, prepare, table, with_memory};
 use crate::arch::trap::TrapFrame;
 use crate::mm::{self, AddressSpace, KernelStack, USER_END, user};
 use crate::sched::{self, Task};
@@ -52,7 +52,6 @@ pub(crate) fn clone(frame: &TrapFrame, request: CloneRequest, to: CloneArguments
     let pid = child.process().map_or(0, Process::pid);
     if request.waits {
         wait_for_debt(parent, &child, request.shares_memory);
-        pass_debt_on(parent, &child);
     }
     Ok(pid)
 }
@@ -124,23 +123,13 @@ fn start(
     Ok(child)
 }
 
-/// Waits until the child has paid: where it has the memory, until that is back, whoever gives it. Only SIGKILL ends that;
-/// all other signals wait.
+/// Waits until the child has paid, or whoever had to instead ([`Process::pass_debt_on`]). Only SIGKILL ends that; all other
+/// signals wait.
 fn wait_for_debt(parent: &Process, child: &Arc<Task>, memory: bool) {
-    let owes = || child.process().is_some_and(|child| child.debt.lock().is_some());
-    let waits = || if memory { parent.space.lock().is_none() } else { owes() };
-    while waits() && !parent.signals.lock().killed() {
+    let child_owes = || child.process().is_some_and(|child| child.debt.lock().is_some());
+    let owes = || if memory { parent.space.lock().is_none() } else { child_owes() };
+    while owes() && !parent.signals.lock().killed() {
         sched::park();
-    }
-}
-
-/// A parent that was killed while its child has the memory can't give back what it had borrowed itself: the child owes it to
-/// the lender now, who must not go on before.
-fn pass_debt_on(parent: &Process, child: &Arc<Task>) {
-    let Some(child) = child.process() else { return };
-    let mut owed = child.debt.lock();
-    if owed.as_ref().is_some_and(|debt| debt.memory) && parent.lender().is_some() {
-        *owed = parent.debt.lock().take();
     }
 }
 
@@ -154,6 +143,23 @@ impl Process {
     pub(super) fn forget_debt(&self) {
         if let Some(debt) = self.debt.lock().take() {
             sched::unpark(&debt.parent);
+        }
+    }
+
+    /// It ends while another process has the memory that it has borrowed itself: that one owes it from now on to whom it
+    /// came from, who goes on waiting for it. Who waits in between ends only when it is killed.
+    pub(super) fn pass_debt_on(&self) {
+        if self.space.lock().is_some() || self.lender().is_none() {
+            return;
+        }
+        let owes_to_it = |task: &Arc<Task>| {
+            let lender = task.process().and_then(Process::lender);
+            lender.is_some_and(|lender| lender.process().is_some_and(|lender| lender.pid == self.pid))
+        };
+        let Some(borrower) = table::tasks_from(INIT + 1).find(owes_to_it) else { return };
+        let debt = self.debt.lock().take();
+        if let Some(borrower) = borrower.process() {
+            *borrower.debt.lock() = debt;
         }
     }
 
