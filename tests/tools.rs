@@ -161,6 +161,13 @@ fn files_are_copied_moved_and_removed() {
             ),
             ("touch -c /tmp/none; ls /tmp", "", 0),
             (
+                "echo 'echo ran $1' > /tmp/s; /tmp/s; chmod -v u+x /tmp/s && /tmp/s well; rm /tmp/s",
+                "sh: /tmp/s: Permission denied\nmode of '/tmp/s' is 0744\nran well\n",
+                0,
+            ),
+            ("chmod 9 /tmp", "chmod: invalid mode: '9'\nTry 'chmod --help' for more information.\n", 1),
+            ("chmod +x /none", "chmod: cannot access '/none': No such file or directory\n", 1),
+            (
                 "cp /data/text /proc/version",
                 "cp: cannot create regular file '/proc/version': Read-only file system\n",
                 1,

@@ -11,7 +11,7 @@ use core::fmt;
 /// What the policy refuses with, after a line in the kernel log that says who was refused what and why.
 pub(crate) fn check(origin: Origin, action: Action<'_>) -> Result<(), Errno> {
     decide(origin, action).decision.map_err(|reason| {
-        kprintln!("refused to {}: {}: {reason:?}", name(origin), Described(action));
+        kprintln!("{} may not {}: {}", name(origin), Described(action), reason.text());
         reason.errno()
     })
 }

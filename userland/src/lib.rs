@@ -24,6 +24,7 @@ pub mod number;
 pub mod order;
 #[cfg(feature = "patterns")]
 pub mod pattern;
+pub mod permissions;
 pub mod procfs;
 pub mod shell;
 pub mod signal;

@@ -80,6 +80,16 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// The reason in words, for the log.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::ProtectedPath => "/bin is protected",
+            Self::FirstProcess => "process 1 is protected",
+            Self::NotCanonical => "the path is not canonical",
+        }
+    }
+
     /// What a system call returns for it.
     #[must_use]
     pub const fn errno(self) -> Errno {
