@@ -59,6 +59,9 @@ fn lines_come_back_from_the_history() {
     assert_eq!(shown(&mut askr, &format!("{UP}{UP}{UP}\x1b[B")), "first\r\n");
     assert_eq!(shown(&mut askr, "\x12sec"), "second\r\n");
     assert_eq!(shown(&mut askr, "\x12fir\x05 again"), "first again\r\n");
+    // In a pipeline, too, where the shell is a copy of itself.
+    let found = askr.run("history | grep first | head -n 1");
+    assert!(found.ends_with(" echo first\r\n"), "{found}");
 }
 
 #[test]

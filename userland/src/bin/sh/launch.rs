@@ -157,7 +157,6 @@ impl Shell {
             None => {}
         }
         self.control = None;
-        self.person = None;
         self.jobs.forget();
         self.interrupted = false;
         let _ = sys::take_interrupt();
