@@ -70,11 +70,15 @@ impl<R: Lock> Vnode for Node<R> {
                 Ok(path) => tree.lfs.list(&path)?,
                 Err(_) => Vec::new(), // removed: empty
             };
+            // The host may have made a directory larger than this machine's memory.
+            let mut rest = Vec::new();
+            rest.try_reserve_exact(listed.len()).map_err(|_| Errno::ENOMEM)?;
             let numbered = listed.into_iter().map(|entry| {
                 let ino = tree.number(self.id(), &entry.name);
                 (hash([&entry.name[..]].into_iter()), ino, entry)
             });
-            Ok::<_, Errno>(numbered.filter(|(place, ..)| *place >= cursor).collect::<Vec<_>>())
+            rest.extend(numbered.filter(|(place, ..)| *place >= cursor));
+            Ok::<_, Errno>(rest)
         })?;
         entries.sort_unstable_by(|one, other| (one.0, &one.2.name).cmp(&(other.0, &other.2.name)));
         for (place, ino, entry) in &entries {

@@ -125,7 +125,7 @@ impl Littlefs {
     /// The names in a directory.
     ///
     /// # Errors
-    /// ENOENT, ENOTDIR, EIO.
+    /// ENOENT, ENOTDIR, EIO; ENOMEM, since a directory may be larger than memory.
     pub(crate) fn list(&mut self, path: &Path) -> Result<Vec<Entry>> {
         // SAFETY: plain data, which `lfs_dir_open` fills.
         let mut dir: lfs::LfsDir = unsafe { MaybeUninit::zeroed().assume_init() };
@@ -144,8 +144,10 @@ impl Littlefs {
             }
             let is_dir = u32::from(info.type_) == LFS_TYPE_DIR;
             // The entry that was read is the one before the position.
-            match self.attribute_in(&dir.m, dir.id.wrapping_sub(1)) {
-                Ok(attribute) => entries.push(Entry { name: name.to_vec(), is_dir, attribute }),
+            let attribute = self.attribute_in(&dir.m, dir.id.wrapping_sub(1));
+            let entry = attribute.and_then(|attribute| Ok(Entry { name: copy(name)?, is_dir, attribute }));
+            match entry.and_then(|entry| push(&mut entries, entry)) {
+                Ok(()) => {}
                 Err(errno) => break Err(errno),
             }
         };
@@ -165,4 +167,17 @@ impl Littlefs {
             Err(errno) => Err(errno),
         }
     }
+}
+
+fn copy(name: &[u8]) -> Result<Vec<u8>> {
+    let mut copy = Vec::new();
+    copy.try_reserve_exact(name.len()).map_err(|_| Errno::ENOMEM)?;
+    copy.extend_from_slice(name);
+    Ok(copy)
+}
+
+fn push(entries: &mut Vec<Entry>, entry: Entry) -> Result<()> {
+    entries.try_reserve(1).map_err(|_| Errno::ENOMEM)?;
+    entries.push(entry);
+    Ok(())
 }
