@@ -238,6 +238,17 @@ impl<W> Router<W> {
         if !stored {
             self.stats.count(Counter::RepliesOrphaned);
         }
+        if self.route == Route::Nobody {
+            self.drop_replies();
+        }
+    }
+
+    /// Takes the responses out of the line. Those of the session are not lost: the window has them for a peer that comes
+    /// back and repeats its request.
+    fn drop_replies(&mut self) {
+        let dropped = self.base.shift(State::Ready, State::Free);
+        self.stats.add(Counter::RepliesDropped, dropped);
+        self.window.slots.shift(State::Ready, State::Sent);
     }
 
     /// Answers a request that is not taken on.
@@ -276,11 +287,8 @@ impl<W> Router<W> {
             return;
         }
         self.stats.add(Counter::EventsLost, self.outbox.events.retain(|_| false));
-        let dropped = self.outbox.urgent.retain(|_| false)
-            + self.outbox.refusals.retain(|_| false)
-            + self.base.shift(State::Ready, State::Free);
+        let dropped = self.outbox.urgent.retain(|_| false) + self.outbox.refusals.retain(|_| false);
         self.stats.add(Counter::RepliesDropped, dropped);
-        // These are not lost: the window has them for a peer that comes back and repeats its request.
-        self.window.slots.shift(State::Ready, State::Sent);
+        self.drop_replies();
     }
 }

@@ -130,6 +130,17 @@ fn it_is_attached_for_its_lease_and_then_its_unsent_response_is_given_up() {
 }
 
 #[test]
+fn a_response_that_becomes_ready_after_everybody_has_gone_is_given_up() {
+    let mut bus = Bus::new();
+    let did = bus.base(1, code::STAT, b"/");
+    bus.now += 60 * SECOND;
+    assert!(bus.tick().is_empty());
+    bus.serve(did, b"");
+    assert_eq!(bus.next(), None);
+    assert_eq!(bus.count(Counter::RepliesDropped), 1);
+}
+
+#[test]
 fn frames_that_only_the_kernel_sends_are_counted_and_attach_nobody() {
     let mut bus = Bus::new();
     for kind in [FrameType::Response, FrameType::Event, FrameType::DecisionReq] {
