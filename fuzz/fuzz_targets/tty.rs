@@ -8,7 +8,7 @@ use askr_core::tty::{BACKLOG_MAX, Event, LINE_MAX, LineDiscipline, Modes, Onlcr,
 use libfuzzer_sys::fuzz_target;
 
 /// Keys that take away what was typed, or hand it over without a byte of their own.
-const SPECIAL: [u8; 6] = [0x03, 0x04, 0x08, 0x15, 0x17, 0x7f];
+const SPECIAL: [u8; 8] = [0x03, 0x04, 0x08, 0x15, 0x17, 0x1a, 0x1c, 0x7f];
 
 fuzz_target!(|input: &[u8]| {
     let mut session =
