@@ -10,6 +10,7 @@ use askr_abi::Errno;
 use askr_abi::signal::SIGKILL;
 use askr_core::oom::{Candidate, Victim, choose};
 use askr_core::signal::Info;
+use core::iter::successors;
 
 /// Does something that may need frames, and ends somebody whenever there are none for it. Each round but the last ends a
 /// process, so there are at most as many as there are processes. No lock of the process is held.
@@ -57,14 +58,12 @@ fn candidates() -> Result<Vec<Candidate>, Errno> {
     for task in table::tasks_from(INIT + 1) {
         let Some(process) = task.process() else { continue };
         let Ok(resident) = process.with_space(|space| Ok(space.resident())) else { continue };
-        let (mut is_shell, mut is_init) = (process.role().is_shell(), false);
-        // Whoever has lent the memory ends with it; a chain is at most as long as there are processes.
-        let mut next = process.lender();
-        while let Some(lender) = next {
-            let Some(process) = lender.process() else { break };
-            is_shell |= process.role().is_shell();
-            is_init |= process.pid() == INIT;
-            next = process.lender();
+        let mut is_shell = false;
+        let mut is_init = false;
+        for owner in owners(&task) {
+            let Some(owner) = owner.process() else { break };
+            is_shell |= owner.role().is_shell();
+            is_init |= owner.pid() == INIT;
         }
         if is_init {
             continue;
@@ -74,13 +73,18 @@ fn candidates() -> Result<Vec<Candidate>, Errno> {
     Ok(all)
 }
 
-/// Ends a process and takes its memory at once: it may be waiting for something, and would give it back only when its turn
-/// comes. Who has lent it the memory ends too, and who has lent it to him: at most as many rounds as there are processes.
+/// A process, who has lent it its memory, who has lent it to him, and so on: at most as many as there are processes. They
+/// end together, since the memory is that of all of them.
+fn owners(task: &Arc<Task>) -> impl Iterator<Item = Arc<Task>> {
+    successors(Some(task.clone()), |task| task.process()?.lender())
+}
+
+/// Ends a process and all from whom its memory comes, and takes it at once: they may be waiting for something, and would give
+/// it back only when their turn comes.
 fn end(task: &Arc<Task>) {
-    let mut next = Some(task.clone());
-    while let Some(task) = next {
+    // The next one is looked up before this one forgets what it owes.
+    for task in owners(task) {
         let Some(process) = task.process() else { return };
-        next = process.lender();
         process.end(ExitStatus::Signal(SIGKILL));
         process.forget_debt();
         drop(process.take_space());
