@@ -28,8 +28,7 @@ fn main(args: Args) -> i32 {
         [mode] => misuse(&SYNTAX, 1, format_args!("missing operand after '{}'", Bytes(mode))),
         [mode, ref files @ ..] => (mode, files),
     };
-    let umask = sys::umask(0);
-    sys::umask(umask);
+    let umask = sys::current_umask();
     if permissions::apply(mode, 0, false, umask).is_none() {
         misuse(&SYNTAX, 1, format_args!("invalid mode: '{}'", Bytes(mode)));
     }

@@ -32,6 +32,6 @@ pub use terminal::{
     set_window_size, terminal_attributes, window_size,
 };
 pub use tree::{
-    FsUsage, access, chmod, fsync, ftruncate, link, lstat, mkdir, readlink, rename, rmdir, set_modified,
-    statfs, symlink, sync, umask, unlink,
+    FsUsage, access, chmod, current_umask, fsync, ftruncate, link, lstat, mkdir, readlink, rename, rmdir,
+    set_modified, statfs, symlink, sync, umask, unlink,
 };

@@ -88,6 +88,13 @@ pub fn umask(mask: u32) -> u32 {
     before.ok().and_then(|before| u32::try_from(before).ok()).unwrap_or(0)
 }
 
+/// The mask that new files do without. The only way to learn it is to change it.
+pub fn current_umask() -> u32 {
+    let mask = umask(0);
+    umask(mask);
+    mask
+}
+
 /// `utimensat(2)` for the time of the last change; `None` is now. A symbolic link is followed if `follow` says so.
 pub fn set_modified(path: &CStr, time: Option<Timespec>, follow: bool) -> Result<(), Errno> {
     let times = time.map(|time| [time, time]);

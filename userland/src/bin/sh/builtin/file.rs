@@ -220,10 +220,7 @@ pub(super) fn mask(shell: &mut Shell, arguments: &[Vec<u8>]) -> Run {
     let octal = |text: &Vec<u8>| u32::from_str_radix(str::from_utf8(text).ok()?, 8).ok();
     match arguments {
         [] => {
-            // The only way to learn it is to change it.
-            let mask = sys::umask(0);
-            sys::umask(mask);
-            println!("{mask:04o}");
+            println!("{:04o}", sys::current_umask());
             done(shell, 0)
         }
         [text] => match octal(text).filter(|&mask| mask <= PERMISSIONS) {
