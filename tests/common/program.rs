@@ -8,6 +8,9 @@ use askr::ExtraFile;
 /// Where the sources are.
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs");
 
+/// Where what a program in C may include is.
+const HEADERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/userland/c");
+
 /// How a program is linked.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Link {
@@ -27,7 +30,7 @@ pub(crate) enum Link {
 pub(crate) fn compiled(source: &str, name: &str, link: Link) -> PathBuf {
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let mut cc = Command::new("cc");
-    cc.args(["-O1", "-Wall", "-Wextra", "-Werror", "-fno-stack-protector", "-I", SOURCES]);
+    cc.args(["-O1", "-Wall", "-Wextra", "-Werror", "-fno-stack-protector", "-I", SOURCES, "-I", HEADERS]);
     // `_start` is called by nobody: the stack is not aligned as vector instructions would have it.
     cc.arg("-mgeneral-regs-only");
     let alone = ["-static", "-nostdlib", "-ffreestanding", "-mno-red-zone"];

@@ -29,6 +29,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "askr.h"
+
 #define PAGE 4096ul
 /* Seconds until a program that says nothing more is ended. */
 #define PATIENCE 60
@@ -37,17 +39,7 @@
 static void checks(int argc, char **argv);
 
 /* A system call as the kernel gives its result: an error is a negative number. */
-static inline long call6(long number, long a, long b, long c, long d, long e, long f) {
-    register long r10 __asm__("r10") = d;
-    register long r8 __asm__("r8") = e;
-    register long r9 __asm__("r9") = f;
-    long result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
-    return result;
-}
+#define call6 askr_syscall
 
 /* call(number, up to six arguments of any integer or pointer type) */
 #define call(...) CALL_ARGS(__VA_ARGS__, 0, 0, 0, 0, 0, 0)

@@ -19,6 +19,8 @@ use differences::{compare, lines};
 
 /// Where the programs are.
 pub(crate) const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance");
+/// Where what a program in C may include is.
+const HEADERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/userland/c");
 
 const FAMILIES: [&str; 9] =
     ["files", "names", "pipes", "processes", "signals", "interrupts", "memory", "system", "errors"];
@@ -50,7 +52,7 @@ fn path(family: &str) -> PathBuf {
 
 fn compile(family: &str) {
     let mut compiler = Command::new("musl-gcc");
-    compiler.args(["-static", "-O1", "-Wall", "-Wextra", "-Werror", "-s", "-o"]);
+    compiler.args(["-static", "-O1", "-Wall", "-Wextra", "-Werror", "-s", "-I", HEADERS, "-o"]);
     compiler.arg(path(family)).arg(format!("{SOURCES}/{family}.c"));
     let output = compiler.output().expect("musl-gcc, which ./qemu/setup.sh installs");
     assert!(output.status.success(), "{family}.c: {}", String::from_utf8_lossy(&output.stderr));

@@ -3,21 +3,13 @@
  * or by a signal, or is ended. The same seed each time.
  */
 #include "raw.h"
+#include "random.h"
 
 enum { DUP2 = 33, FORK = 57, WAIT4 = 61, KILL = 62, UNLINK = 87, SETPGID = 109, WNOHANG = 1, SIGKILL = 9 };
 enum { FILE_MAX = 256 * 1024, HEADERS = 64 + 4 * 56, REFUSED = 222, CHILD_MS = 400 };
 
 static char base[FILE_MAX], mutant[FILE_MAX];
 static u64 state = 0xe1f;
-
-static u64 next(void) {
-    u64 z = state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
-
-static u64 below(u64 limit) { return next() % limit; }
 
 static u64 load(const char *path) {
     const long fd = call(OPEN, path, 0, 0);

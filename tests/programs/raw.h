@@ -1,19 +1,12 @@
 /* What the test programs need of a C library, over raw system calls. */
 #pragma once
 
+#include "askr.h"
+
 typedef unsigned long u64;
 
-static inline long call6(long number, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f) {
-    register u64 r10 __asm__("r10") = d;
-    register u64 r8 __asm__("r8") = e;
-    register u64 r9 __asm__("r9") = f;
-    long result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
-    return result;
-}
+/* A system call as the kernel gives its result: an error is a negative number. */
+#define call6 askr_syscall
 
 #define call(number, a, b, c) call6(number, (u64)(a), (u64)(b), (u64)(c), 0, 0, 0)
 

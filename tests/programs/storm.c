@@ -10,6 +10,7 @@
  * - programs to execute other than /bin/true: /bin/poweroff works.
  */
 #include "raw.h"
+#include "random.h"
 
 enum {
     POLL = 7, PAUSE = 34, SIGTIMEDWAIT = 128, SIGSUSPEND = 130, CLOCK_NANOSLEEP = 230, PPOLL = 271, MUNMAP = 11, RT_SIGRETURN = 15, DUP2 = 33, FORK = 57, WAIT4 = 61, KILL = 62, MKDIR = 83, RMDIR = 84,
@@ -27,15 +28,6 @@ static char *pool, *read_only, *nothing, *straddling;
 static long own;
 /* Survives the children: calls made, calls that succeeded. */
 static volatile u64 *counts;
-
-static u64 next(void) {
-    u64 z = state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
-
-static u64 below(u64 limit) { return next() % limit; }
 
 static const char *const paths[] = {
     "f", "d", "l", "d/x", "./d/../f", "new", "", "/", ".", "..", "/dev/null", "/dev/zero", "/dev/urandom", "/proc/self/status", "/proc/meminfo",
