@@ -320,6 +320,7 @@ impl State {
                 self.files.remove(path).map(|_| Ok(0)).ok_or(Status::NoEnt)?
             }
             Request::Ps { start } => Ok(processes(start, &mut body)?),
+            _ => return Err(Status::NoSys),
         };
         body.truncate(len.map_err(|_| Status::MsgSize)?);
         Ok(body)

@@ -267,7 +267,7 @@ impl<W> AskTable<W> {
         let mut list = ListWriter::new(out).map_err(|_| Status::MsgSize)?;
         for &(seq, index, deadline) in found.iter().skip(usize::from(start)) {
             let AskView { code, facts, question, .. } = self.records[index].view(now, deadline);
-            if list.push(&PendingAsk { seq, code, facts, question }).is_err() {
+            if list.push(&PendingAsk { seq, code, facts, question, ext: &[] }).is_err() {
                 break;
             }
         }

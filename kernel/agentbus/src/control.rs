@@ -1,6 +1,10 @@
 //! The requests that the kernel carries out.
 
-use askr_wire::message::{ListRequest, PathRequest, PsRequest, ReadRequest, WriteMode, WriteRequest};
+use askr_wire::message::{
+    InputRequest, KillRequest, ListRequest, OutputRequest, PathRequest, PowerRequest, Ps2Request, PsRequest,
+    ReadRequest, ReaddirRequest, RenameRequest, SpawnRequest, TruncateRequest, WaitRequest, WriteAtRequest,
+    WriteMode, WriteRequest,
+};
 use askr_wire::status::Status;
 use askr_wire::{DecodeError, Message, check_path, code};
 
@@ -16,6 +20,11 @@ pub struct Control<'a> {
     pub token: Token,
     /// On whose behalf it is done.
     pub origin: Origin,
+    /// The verb, and the payload as it came: what [`Request::decode`] makes the request of again, for somebody who
+    /// keeps it beyond the frame.
+    pub code: u16,
+    /// See `code`.
+    pub payload: &'a [u8],
     /// What is to be done, borrowed from the frame.
     pub request: Request<'a>,
     /// Most bytes the body of the response may have; a longer one becomes EMSGSIZE.
@@ -71,35 +80,153 @@ pub enum Request<'a> {
         /// Number of processes to skip.
         start: u32,
     },
+    /// Move a file or a directory, replacing what is there.
+    Rename(RenameRequest<'a>),
+    /// Remove a file.
+    Unlink {
+        /// The file.
+        path: &'a [u8],
+    },
+    /// Remove an empty directory.
+    Rmdir {
+        /// The directory.
+        path: &'a [u8],
+    },
+    /// Cut or extend a file.
+    Truncate(TruncateRequest<'a>),
+    /// Write into a file at an offset.
+    WriteAt(WriteAtRequest<'a>),
+    /// Facts about a filesystem.
+    FsInfo {
+        /// A path in it.
+        path: &'a [u8],
+    },
+    /// Entries of a directory, by cursor.
+    Readdir(ReaddirRequest<'a>),
+    /// Start a program. Its path and its working directory are checked like all others; an empty working directory is `/`.
+    Spawn(SpawnRequest<'a>),
+    /// Answer when a job has ended.
+    Wait(WaitRequest),
+    /// Send a signal.
+    Kill(KillRequest),
+    /// Answer when a job has written something.
+    Output(OutputRequest),
+    /// Give a job something to read.
+    Input(InputRequest<'a>),
+    /// Processes with all that is known of them.
+    Ps2(Ps2Request),
+    /// Time since boot.
+    Uptime,
+    /// Time of day.
+    Time,
+    /// Memory.
+    MemInfo,
+    /// Kernel and machine.
+    Info,
+    /// Switch the machine off or start it again.
+    Power(PowerRequest),
 }
 
 impl<'a> Request<'a> {
-    /// The request that a payload is.
-    pub(crate) fn decode(code: u16, payload: &'a [u8]) -> Result<Self, Status> {
+    /// The request that a payload of a base peer is.
+    ///
+    /// # Errors
+    /// The status to answer with.
+    pub(crate) fn decode_base(code: u16, payload: &'a [u8]) -> Result<Self, Status> {
+        if code >= code::HELLO { Err(Status::NoSys) } else { Self::decode(code, payload) }
+    }
+
+    /// The request that a payload in a session is.
+    ///
+    /// # Errors
+    /// The status to answer with.
+    pub fn decode(code: u16, payload: &'a [u8]) -> Result<Self, Status> {
         Ok(match code {
             code::STAT => Self::Stat { path: path_of(payload)? },
             code::LIST => {
-                let ListRequest { start, path } = ListRequest::decode(payload).map_err(malformed)?;
+                let ListRequest { start, path } = message(payload)?;
                 Self::List { start, path: checked(path)? }
             }
             code::READ => {
-                let ReadRequest { offset, len, path } = ReadRequest::decode(payload).map_err(malformed)?;
+                let ReadRequest { offset, len, path } = message(payload)?;
                 Self::Read { offset, len, path: checked(path)? }
             }
             code::WRITE => {
-                let WriteRequest { mode, path, data } = WriteRequest::decode(payload).map_err(malformed)?;
+                let WriteRequest { mode, path, data } = message(payload)?;
                 Self::Write { mode, path: checked(path)?, data }
             }
             code::MKDIR => Self::Mkdir { path: path_of(payload)? },
             code::REMOVE => Self::Remove { path: path_of(payload)? },
-            code::PS => Self::Ps { start: PsRequest::decode(payload).map_err(malformed)?.start },
+            code::PS => Self::Ps { start: message::<PsRequest>(payload)?.start },
+            code::RENAME | code::UNLINK | code::RMDIR | code::TRUNCATE | code::WRITE_AT => {
+                Self::decode_change(code, payload)?
+            }
+            code::FSINFO => Self::FsInfo { path: path_of(payload)? },
+            code::READDIR => Self::Readdir(with_path(payload, |request: &ReaddirRequest<'a>| request.path)?),
+            code::SPAWN => Self::Spawn(spawn_of(payload)?),
+            code::WAIT => Self::Wait(message(payload)?),
+            code::KILL => Self::Kill(message(payload)?),
+            code::OUTPUT => Self::Output(message(payload)?),
+            code::INPUT => Self::Input(message(payload)?),
+            code::PS2 => Self::Ps2(message(payload)?),
+            code::UPTIME => nothing(payload, Self::Uptime)?,
+            code::TIME => nothing(payload, Self::Time)?,
+            code::MEMINFO => nothing(payload, Self::MemInfo)?,
+            code::INFO => nothing(payload, Self::Info)?,
+            code::POWER => Self::Power(message(payload)?),
+            _ => return Err(Status::NoSys),
+        })
+    }
+
+    fn decode_change(code: u16, payload: &'a [u8]) -> Result<Self, Status> {
+        Ok(match code {
+            code::RENAME => {
+                let request: RenameRequest<'a> =
+                    with_path(payload, |request: &RenameRequest<'a>| request.from)?;
+                checked(request.to)?;
+                Self::Rename(request)
+            }
+            code::UNLINK => Self::Unlink { path: path_of(payload)? },
+            code::RMDIR => Self::Rmdir { path: path_of(payload)? },
+            code::TRUNCATE => {
+                Self::Truncate(with_path(payload, |request: &TruncateRequest<'a>| request.path)?)
+            }
+            code::WRITE_AT => Self::WriteAt(with_path(payload, |request: &WriteAtRequest<'a>| request.path)?),
             _ => return Err(Status::NoSys),
         })
     }
 }
 
+fn message<'a, M: Message<'a>>(payload: &'a [u8]) -> Result<M, Status> {
+    M::decode(payload).map_err(malformed)
+}
+
+/// A message with a path in it that must be one.
+fn with_path<'a, M: Message<'a>>(payload: &'a [u8], path: impl FnOnce(&M) -> &'a [u8]) -> Result<M, Status> {
+    let message = message(payload)?;
+    checked(path(&message))?;
+    Ok(message)
+}
+
+fn nothing<'a>(payload: &'a [u8], request: Request<'a>) -> Result<Request<'a>, Status> {
+    message::<()>(payload).map(|()| request)
+}
+
+/// A program has a name in its arguments, and none of its strings holds a NUL: they could not be given to it.
+fn spawn_of(payload: &[u8]) -> Result<SpawnRequest<'_>, Status> {
+    let request: SpawnRequest<'_> = with_path(payload, |request: &SpawnRequest<'_>| request.path)?;
+    if !request.cwd.is_empty() {
+        checked(request.cwd)?;
+    }
+    let mut words = request.argv.iter().chain(request.env.iter());
+    if request.argv.is_empty() || words.any(|word| word.0.contains(&0)) {
+        return Err(Status::Inval);
+    }
+    Ok(request)
+}
+
 fn path_of(payload: &[u8]) -> Result<&[u8], Status> {
-    checked(PathRequest::decode(payload).map_err(malformed)?.path)
+    checked(message::<PathRequest<'_>>(payload)?.path)
 }
 
 fn checked(path: &[u8]) -> Result<&[u8], Status> {

@@ -28,13 +28,15 @@ impl<W> Router<W> {
             return Effect::None;
         }
         self.link.renew_base(now);
-        match Request::decode(frame.code, frame.payload) {
+        match Request::decode_base(frame.code, frame.payload) {
             Ok(request) => match self.base.free() {
                 Some(index) => {
                     self.stats.count(Counter::Requests);
                     let token = self.base.open(index, self.link.key(frame));
                     let origin = Origin::Agent { session: None };
-                    Effect::Control(Control { token, origin, request, body_max: BASE_PAYLOAD_MAX - 1 })
+                    let (code, payload) = (frame.code, frame.payload);
+                    let body_max = BASE_PAYLOAD_MAX - 1;
+                    Effect::Control(Control { token, origin, code, payload, request, body_max })
                 }
                 None => {
                     self.stats.count(Counter::Busy);
@@ -166,7 +168,8 @@ impl<W> Router<W> {
             _ => Request::decode(frame.code, frame.payload).map(|request| {
                 let body_max = self.window.body_max();
                 let origin = Origin::Agent { session: Some(head.id) };
-                Effect::Control(Control { token, origin, request, body_max })
+                let (code, payload) = (frame.code, frame.payload);
+                Effect::Control(Control { token, origin, code, payload, request, body_max })
             }),
         };
         served.unwrap_or_else(|status| {

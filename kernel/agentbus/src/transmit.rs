@@ -128,7 +128,7 @@ fn ok_response<'a>(body: &impl Message<'a>, out: &mut [u8]) -> Result<usize, NoR
 
 fn hello_reply(config: &Config, session: &Session, out: &mut [u8]) -> Result<usize, NoRoom> {
     let mut scratch = [0; 4 * code::VERBS.len()];
-    let verbs = code::VERBS.map(|code| VerbGeneration { code, generation: GENERATION });
+    let verbs = code::VERBS.iter().map(|&(code, generation)| VerbGeneration { code, generation });
     let version = config.version.as_bytes();
     let reply = HelloReply {
         generation: GENERATION,

@@ -39,6 +39,7 @@ pub(super) fn execute(control: &Control<'_>) -> Result<Vec<u8>, Status> {
         }
         Request::Remove { path } => fs::remove(control.origin, &fs::root(), path).map(|()| 0),
         Request::Ps { start } => ps(start, &mut body),
+        _ => Err(Errno::ENOSYS),
     };
     body.truncate(length.map_err(status)?);
     Ok(body)

@@ -9,7 +9,6 @@ use alloc::vec::Vec;
 use askr_abi::Errno;
 use askr_agentbus::policy::Origin;
 use askr_agentbus::{Control, Request, Token};
-use askr_wire::message::WriteMode;
 use askr_wire::status::Status;
 use spin::{Mutex, Once};
 
@@ -25,49 +24,21 @@ struct Job {
     token: Token,
     origin: Origin,
     body_max: usize,
-    what: What,
-    path: Vec<u8>,
-    data: Vec<u8>,
-}
-
-#[derive(Clone, Copy)]
-enum What {
-    Stat,
-    List { start: u32 },
-    Read { offset: u64, len: u32 },
-    Write { mode: WriteMode },
-    Mkdir,
-    Remove,
-    Ps { start: u32 },
+    code: u16,
+    payload: Vec<u8>,
 }
 
 impl Job {
     fn new(control: &Control<'_>) -> Self {
-        let (what, path, data) = match control.request {
-            Request::Stat { path } => (What::Stat, path, &[][..]),
-            Request::List { start, path } => (What::List { start }, path, &[][..]),
-            Request::Read { offset, len, path } => (What::Read { offset, len }, path, &[][..]),
-            Request::Write { mode, path, data } => (What::Write { mode }, path, data),
-            Request::Mkdir { path } => (What::Mkdir, path, &[][..]),
-            Request::Remove { path } => (What::Remove, path, &[][..]),
-            Request::Ps { start } => (What::Ps { start }, &[][..], &[][..]),
-        };
-        let Control { token, origin, body_max, .. } = *control;
-        Self { token, origin, body_max, what, path: path.to_vec(), data: data.to_vec() }
+        let Control { token, origin, body_max, code, payload, .. } = *control;
+        Self { token, origin, body_max, code, payload: payload.to_vec() }
     }
 
-    fn control(&self) -> Control<'_> {
-        let (path, data) = (&self.path[..], &self.data[..]);
-        let request = match self.what {
-            What::Stat => Request::Stat { path },
-            What::List { start } => Request::List { start, path },
-            What::Read { offset, len } => Request::Read { offset, len, path },
-            What::Write { mode } => Request::Write { mode, path, data },
-            What::Mkdir => Request::Mkdir { path },
-            What::Remove => Request::Remove { path },
-            What::Ps { start } => Request::Ps { start },
-        };
-        Control { token: self.token, origin: self.origin, request, body_max: self.body_max }
+    fn execute(&self) -> Result<Vec<u8>, Status> {
+        let (code, payload) = (self.code, &self.payload[..]);
+        let request = Request::decode(code, payload)?;
+        let Self { token, origin, body_max, .. } = *self;
+        control::execute(&Control { token, origin, code, payload, request, body_max })
     }
 }
 
@@ -104,7 +75,7 @@ extern "C" fn work(_: u64) -> ! {
             sched::park();
             continue;
         };
-        let result = control::execute(&job.control());
+        let result = job.execute();
         with_router(|router| router.respond(job.token, result.as_deref().map_err(|&status| status)));
         wake();
     }

@@ -126,6 +126,18 @@ impl<'a> Reader<'a> {
         Ok(*taken)
     }
 
+    /// Reads a byte that is 0 or 1.
+    ///
+    /// # Errors
+    /// [`DecodeError::Short`], or [`DecodeError::Value`] for any other byte.
+    pub fn flag(&mut self) -> Result<bool, DecodeError> {
+        match self.u8()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(DecodeError::Value),
+        }
+    }
+
     /// Reads a string with a length of one byte before it.
     ///
     /// # Errors
@@ -185,6 +197,14 @@ impl<'a> Writer<'a> {
         self.out.get_mut(self.len..end).ok_or(NoRoom)?.copy_from_slice(bytes);
         self.len = end;
         Ok(())
+    }
+
+    /// Writes a byte that is 0 or 1.
+    ///
+    /// # Errors
+    /// [`NoRoom`] if it does not fit.
+    pub fn flag(&mut self, value: bool) -> Result<(), NoRoom> {
+        self.u8(u8::from(value))
     }
 
     /// Writes a string with a length of one byte before it.

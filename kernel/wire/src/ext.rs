@@ -5,6 +5,14 @@ use crate::cursor::{NoRoom, Reader, Writer};
 
 /// Facts about an ask: [`crate::message::AskFacts`].
 pub const ASK_FACTS: u8 = 1;
+/// The answers an ask takes: [`crate::message::Choice`], one after the other.
+pub const ASK_CHOICES: u8 = 2;
+/// What helps to answer an ask: [`crate::message::Context`], one after the other.
+pub const ASK_CONTEXT: u8 = 3;
+/// The answer that the asker takes when nobody answers: its bytes.
+pub const ASK_DEFAULT: u8 = 4;
+/// What is known of a fault, in its event: [`crate::message::FaultFacts`].
+pub const FAULT_FACTS: u8 = 5;
 
 /// One extension item: its kind and its bytes.
 pub type ExtItem<'a> = (u8, &'a [u8]);

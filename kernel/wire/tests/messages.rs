@@ -183,7 +183,7 @@ proptest! {
         answer in data(),
     ) {
         let asks = asks.iter().map(|((seq, code, pid, left_ms), program, question)| PendingAsk {
-            seq: *seq, code: *code, facts: AskFacts { pid: *pid, left_ms: *left_ms, program }, question,
+            seq: *seq, code: *code, facts: AskFacts { pid: *pid, left_ms: *left_ms, program }, question, ext: question,
         });
         let (scratch, buffer) = (&mut [0; ROOM], &mut [0; ROOM]);
         let list = List::build(asks.clone(), scratch).unwrap();
@@ -249,7 +249,7 @@ fn values_nobody_knows_are_refused() {
     assert_eq!(ProcessEntry::decode(b"\0\0\0\0\0\0\0\0\x04\0\0").map(drop), unknown);
     assert_eq!(ProcessEntry::decode(b"\0\0\0\0\0\0\0\0\0\x02\0").map(drop), unknown);
     assert_eq!(AnswerRequest::decode(b"\0\0\0\x80\x02").map(drop), unknown);
-    assert_eq!(AnswerReply::decode(b"\x03").map(drop), unknown);
+    assert_eq!(AnswerReply::decode(b"\x04").map(drop), unknown);
     assert_eq!(Response::decode(&[25]).map(drop), unknown);
 }
 

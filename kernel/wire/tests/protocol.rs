@@ -163,8 +163,8 @@ fn sessions(page: &mut Examples) {
         client: b"askr-bridge",
     };
     page.request("hello-request", code::HELLO, &hello);
-    let scratch = &mut [0; 64];
-    let verbs = code::VERBS.map(|code| VerbGeneration { code, generation: GENERATION });
+    let scratch = &mut [0; 256];
+    let verbs = code::VERBS.iter().map(|&(code, generation)| VerbGeneration { code, generation });
     let reply = HelloReply {
         generation: GENERATION,
         payload_limit: 4096,
@@ -215,6 +215,7 @@ fn asks(page: &mut Examples) {
         code: code::DECISION_NATURAL,
         facts: facts(29_500),
         question: b"open the door",
+        ext: &[],
     };
     page.response("asks-response", code::ASKS, &List::build([waiting], &mut [0; 64]).unwrap());
     let answer = AnswerRequest { ask: ask.seq, decision: Decision::Answer(b"it is open") };
@@ -248,7 +249,7 @@ fn the_tables_have_the_numbers_of_the_code() {
         assert!(rows.contains(&(kind.to_string().as_str(), name)), "{name}");
         assert_eq!(FrameType::from_u8(kind).map(|kind| kind as u8), Some(kind));
     }
-    for code in code::VERBS {
+    for (code, _) in code::VERBS {
         assert!(PAGE.contains(&format!("{code:#06x}")), "{code:#06x} is not on the page");
     }
 }

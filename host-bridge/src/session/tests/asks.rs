@@ -43,7 +43,7 @@ fn a_lost_ask_is_noticed_by_the_next_ping_and_fetched() {
     let pull = bench.sent();
     assert_eq!(codes(&pull), [code::ASKS]);
     let facts = AskFacts { pid: 9, left_ms: 2000, program: b"ask" };
-    let pending = PendingAsk { seq: code::ASK_SEQ_FIRST + 4, code: 0, facts, question: b"may I?" };
+    let pending = PendingAsk { seq: code::ASK_SEQ_FIRST + 4, code: 0, facts, question: b"may I?", ext: &[] };
     let mut scratch = [0; 128];
     let page = payload_of(&List::build([pending], &mut scratch).unwrap());
     bench.answer(&pull[0], Status::Ok, &page);

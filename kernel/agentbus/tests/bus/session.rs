@@ -25,7 +25,7 @@ fn hello_says_what_holds() {
     assert_eq!((reply.generation, reply.payload_limit, reply.window), (1, 2000, 3));
     assert_eq!((reply.lease_ms, reply.ping_ms, reply.event_cursor), (10_000, 2_000, 1));
     assert_eq!((reply.boot_id, reply.kernel, reply.version), ([7; 16], &b"askr"[..], &b"0.1.0"[..]));
-    assert_eq!(reply.verbs.iter().map(|verb| verb.code).collect::<Vec<_>>(), code::VERBS);
+    assert_eq!(reply.verbs.iter().map(|verb| (verb.code, verb.generation)).collect::<Vec<_>>(), code::VERBS);
 }
 
 #[test]

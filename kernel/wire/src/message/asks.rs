@@ -51,6 +51,8 @@ pub struct PendingAsk<'a> {
     pub facts: AskFacts<'a>,
     /// The question.
     pub question: &'a [u8],
+    /// The rest of the ext of its DECISION_REQ: everything but [`AskFacts`].
+    pub ext: &'a [u8],
 }
 
 impl<'a> Message<'a> for PendingAsk<'a> {
@@ -58,7 +60,8 @@ impl<'a> Message<'a> for PendingAsk<'a> {
         to.u32(self.seq)?;
         to.u16(self.code)?;
         self.facts.put(to)?;
-        to.long_string(self.question)
+        to.long_string(self.question)?;
+        to.long_string(self.ext)
     }
 
     fn get(from: &mut Reader<'a>) -> Result<Self, DecodeError> {
@@ -67,7 +70,42 @@ impl<'a> Message<'a> for PendingAsk<'a> {
             code: from.u16()?,
             facts: AskFacts::get(from)?,
             question: from.long_string()?,
+            ext: from.long_string()?,
         })
+    }
+}
+
+/// One of the answers that an ask takes, in the ext ([`crate::ext::ASK_CHOICES`]); choices follow each other to the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice<'a>(pub &'a [u8]);
+
+impl<'a> Message<'a> for Choice<'a> {
+    fn put(&self, to: &mut Writer<'_>) -> Result<(), NoRoom> {
+        to.short_string(self.0)
+    }
+
+    fn get(from: &mut Reader<'a>) -> Result<Self, DecodeError> {
+        Ok(Self(from.short_string()?))
+    }
+}
+
+/// Something that helps to answer, in the ext ([`crate::ext::ASK_CONTEXT`]); pairs follow each other to the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Context<'a> {
+    /// What it is.
+    pub key: &'a [u8],
+    /// Bytes of any kind.
+    pub value: &'a [u8],
+}
+
+impl<'a> Message<'a> for Context<'a> {
+    fn put(&self, to: &mut Writer<'_>) -> Result<(), NoRoom> {
+        to.short_string(self.key)?;
+        to.long_string(self.value)
+    }
+
+    fn get(from: &mut Reader<'a>) -> Result<Self, DecodeError> {
+        Ok(Self { key: from.short_string()?, value: from.long_string()? })
     }
 }
 
@@ -122,6 +160,8 @@ pub enum AnswerReply {
     Late = 1,
     /// Nobody asked that since this boot.
     Unknown = 2,
+    /// The ask has choices, and the answer is none of them; it waits on.
+    NotAChoice = 3,
 }
 
 impl Message<'_> for AnswerReply {
@@ -134,6 +174,7 @@ impl Message<'_> for AnswerReply {
             0 => Ok(Self::Accepted),
             1 => Ok(Self::Late),
             2 => Ok(Self::Unknown),
+            3 => Ok(Self::NotAChoice),
             _ => Err(DecodeError::Value),
         }
     }

@@ -2,7 +2,8 @@ use crate::cursor::{DecodeError, Message, NoRoom, Reader, Writer};
 use crate::frame::SessionId;
 use crate::list::List;
 
-/// The generation of sessions this crate speaks, and of every verb in [`crate::code::VERBS`].
+/// The generation of sessions this crate speaks. The layouts of verbs have generations of their own: see
+/// [`crate::code::VERBS`].
 pub const GENERATION: u16 = 1;
 
 /// HELLO: what the peer speaks and can take.
