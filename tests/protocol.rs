@@ -169,8 +169,7 @@ fn a_session_says_who_we_are_and_what_is_built() {
     assert_eq!((hello.kernel.as_str(), hello.version.as_str()), ("askr", env!("CARGO_PKG_VERSION")));
     assert_eq!((hello.payload_limit, hello.window), (4096, 8));
     assert!(hello.ping_ms * 2 < hello.lease_ms, "a lost ping does not end the session");
-    assert_eq!(hello.verbs, [1, 2, 3, 4, 5, 6, 7, 0x100, 0x101, 0x102, 0x103, 0x104]);
-    assert_eq!(peer.call(code::EVENTS, &[]).0, Status::NoSys);
+    assert_eq!(hello.verbs, code::VERBS.iter().map(|&(code, _)| code).collect::<Vec<_>>());
     assert_eq!(peer.call(0x7777, b"?").0, Status::NoSys);
     assert_eq!(peer.call(code::STAT, b"relative").0, Status::Inval);
 

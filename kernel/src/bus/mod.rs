@@ -3,8 +3,8 @@
 
 mod ask;
 mod control;
+mod lanes;
 pub(crate) mod port;
-mod worker;
 
 pub(crate) use ask::{Answer, Question, ask};
 
@@ -46,7 +46,7 @@ pub(crate) fn start() -> Result<(), Errno> {
     }
     let task = sched::spawn_kernel(bus_task)?;
     TASK.call_once(|| task);
-    worker::start()
+    lanes::start()
 }
 
 /// Makes the bus task look around. For tasks and interrupt handlers.
@@ -165,7 +165,7 @@ fn on_frame(frame: &Frame<'_>) {
     match effect {
         Effect::None => {}
         Effect::Wake(pid) => process::wake(pid),
-        Effect::Control(control) => worker::submit(&control),
+        Effect::Control(control) => lanes::submit(&control),
     }
 }
 
