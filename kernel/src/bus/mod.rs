@@ -17,7 +17,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use askr_abi::Errno;
-use askr_agentbus::{Config, Counter, Effect, Event, Logged, Router};
+use askr_agentbus::{Config, Counter, Effect, Event, Fault, Logged, Router};
 use askr_wire::{Deframer, FRAME_MAX, Frame};
 use port::Watch;
 use spin::{Mutex, Once};
@@ -73,10 +73,10 @@ pub(crate) fn process_exited(process: &Process, status: ExitStatus) {
 }
 
 /// Tells the agent that a process has faulted; its end is told besides.
-pub(crate) fn process_faulted(process: &Process, vector: u64) {
+pub(crate) fn process_faulted(process: &Process, fault: &Fault) {
     process_started(process);
     let name = process.name();
-    event(Event::Fault { pid: process.pid(), vector: vector as u32, name: &name });
+    event(Event::Fault { pid: process.pid(), vector: fault.vector.into(), name: &name });
 }
 
 fn event(event: Event<'_>) {

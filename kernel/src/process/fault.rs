@@ -6,8 +6,10 @@ use crate::arch::cpu::Registers;
 use crate::arch::trap::TrapFrame;
 use crate::mm::{AddressSpace, USER_END, user};
 use crate::{bus, kprintln, sched};
+use alloc::boxed::Box;
 use askr_abi::Errno;
 use askr_abi::signal::SIGKILL;
+use askr_agentbus::{Backtrace, Fault};
 use askr_core::areas::Access;
 use askr_core::signal::Info;
 use askr_core::signal::fault::{self, FaultRecord};
@@ -18,8 +20,6 @@ const ERROR_PRESENT: u64 = 1;
 const ERROR_WRITE: u64 = 1 << 1;
 const ERROR_USER: u64 = 1 << 2;
 const ERROR_FETCH: u64 = 1 << 4;
-/// Return addresses that a report shows.
-const BACKTRACE_MAX: usize = 16;
 
 /// Handles an exception of the running process. `address` is CR2.
 pub(crate) fn from_user(frame: &TrapFrame, address: u64) {
@@ -102,30 +102,49 @@ fn die(process: &Process, signal: u32, frame: &TrapFrame, memory: Option<(u64, A
     }
     kprintln!("  rip {:016x} vector {} error {:#x}", frame.rip, frame.vector, frame.error);
     kprintln!("{}", Registers(frame));
-    let _ = process.with_space(|space| {
-        backtrace(space, frame);
-        Ok(())
-    });
+    let backtrace = process.with_space(|space| Ok(backtrace(space, frame))).unwrap_or_default();
+    for (depth, address) in backtrace.addresses().iter().enumerate() {
+        kprintln!("  #{depth} {address:016x}");
+    }
+    let address = memory.map_or(0, |(address, ..)| address);
+    let fault = facts(signal, frame, address, backtrace);
+    *process.last_fault.lock() = Some(Box::new(fault));
     process.end(ExitStatus::Signal(signal));
-    bus::process_faulted(process, frame.vector);
+    bus::process_faulted(process, &fault);
+}
+
+fn facts(signal: u32, frame: &TrapFrame, address: u64, backtrace: Backtrace) -> Fault {
+    let TrapFrame { rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8, r9, r10, r11, .. } = *frame;
+    let TrapFrame { r12, r13, r14, r15, rflags, .. } = *frame;
+    Fault {
+        signal: signal as u8,
+        vector: frame.vector as u8,
+        error: frame.error,
+        address,
+        rip: frame.rip,
+        registers: [rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8, r9, r10, r11, r12, r13, r14, r15, rflags],
+        backtrace,
+    }
 }
 
 /// Follows the frame pointers (SysV ABI, 3.2.2): [rbp] = the caller's rbp, [rbp + 8] = the return address. Code built
 /// without frame pointers shows a short or wrong trace; it can't do harm.
-fn backtrace(space: &mut AddressSpace, frame: &TrapFrame) {
+fn backtrace(space: &mut AddressSpace, frame: &TrapFrame) -> Backtrace {
+    let mut found = Backtrace::default();
     let mut rbp = frame.rbp;
-    for depth in 0..BACKTRACE_MAX {
+    while !found.is_full() {
         let (Ok(next), Ok(returns_to)) = (user::word(space, rbp), user::word(space, rbp.wrapping_add(8)))
         else {
-            return;
+            break;
         };
         if returns_to == 0 {
-            return;
+            break;
         }
-        kprintln!("  #{depth} {returns_to:016x}");
+        found.push(returns_to);
         if next <= rbp {
-            return; // callers lie higher on the stack
+            break; // callers lie higher on the stack
         }
         rbp = next;
     }
+    found
 }

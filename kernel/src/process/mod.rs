@@ -36,8 +36,10 @@ use crate::fs::Directory;
 use crate::mm::{self, AddressSpace};
 use crate::sched;
 use alarm::Alarm;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use askr_abi::Errno;
+use askr_agentbus::Fault;
 use askr_agentbus::policy::Origin;
 use askr_core::limits::Limits;
 use askr_core::signal::Signals;
@@ -84,6 +86,8 @@ pub(crate) struct Process {
     clear_tid: AtomicU64,
     /// What a signal handler is told about the last exception.
     fault: Mutex<FaultRecord>,
+    /// What is known of the fault that ends it, for whoever waits for it.
+    last_fault: Mutex<Option<Box<Fault>>>,
     /// The call that goes on after a stop, if it has a deadline.
     interrupted: Mutex<Option<Interrupted>>,
     /// Set when it is decided that the process ends; carried out on its way to user mode.
@@ -142,6 +146,7 @@ impl Process {
             debt: Mutex::new(None),
             clear_tid: AtomicU64::new(0),
             fault: Mutex::new(FaultRecord::default()),
+            last_fault: Mutex::new(None),
             interrupted: Mutex::new(None),
             ending: Mutex::new(None),
             zombie: Mutex::new(None),
