@@ -34,6 +34,14 @@ fn a_full_kernel_heap_is_an_error_for_who_filled_it_and_no_end() {
 }
 
 #[test]
+fn arguments_that_the_kernels_heap_has_no_room_for_are_refused() {
+    let mut askr = GUEST.take();
+    assert_eq!(askr.run("limits arguments"), "none 1\r\ntoo long 1\r\nother 0\r\n");
+    assert_eq!(askr.run("echo well"), "well\r\n");
+    assert!(askr.run("hello a").ends_with("argv[1] = a\r\n"));
+}
+
+#[test]
 fn large_writes_hold_nobody_up() {
     let mut askr = GUEST.take();
     let pid = number_after(&askr.run("limits pieces &"), "] ");

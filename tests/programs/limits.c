@@ -3,7 +3,7 @@
 
 enum { YIELD = 24, FORK = 57, WAIT4 = 61, KILL = 62 };
 enum { ENOMEM = -12, SIGKILL = 9 };
-enum { CHILDREN_MAX = 2048, FILES = 1000, PIECES = 1024 };
+enum { CHILDREN_MAX = 2048, FILES = 1000, FEW = 100, PIECES = 1024, ARGUMENTS = 13000 };
 
 static long child[CHILDREN_MAX];
 static char block[1 << 20];
@@ -19,23 +19,30 @@ static void nap(void) {
     call(NANOSLEEP, tenth, 0, 0);
 }
 
-/* Children open files whose text the kernel keeps, until opening and forking are refused. */
-static void heap(void) {
-    long children = 0, refused = 0;
+/* Children open so many files each, whose text the kernel keeps, until opening and forking are refused. */
+static long fill(long *refused, int files) {
+    long children = 0;
+    *refused = 0;
     while (children < CHILDREN_MAX) {
         const long pid = call(FORK, 0, 0, 0);
         if (pid < 0) {
-            refused = pid;
+            *refused = pid;
             break;
         }
         if (pid == 0) {
-            for (int i = 0; i < FILES; i++)
+            for (int i = 0; i < files; i++)
                 if (call(OPEN, "/proc/bus", 0, 0) < 0) break;
             for (;;) nap();
         }
         child[children++] = pid;
         call(YIELD, 0, 0, 0);
     }
+    return children;
+}
+
+static void heap(void) {
+    long refused;
+    const long children = fill(&refused, FILES);
     report("fork ", refused);
     report("open ", call(OPEN, "/proc/version", 0, 0));
     /* What needs nothing new goes on. */
@@ -45,6 +52,26 @@ static void heap(void) {
     while (call(WAIT4, -1, 0, 0) > 0) reaped++;
     report("lost ", children - reaped);
     report("again ", call(OPEN, "/proc/version", 0, 0) >= 0);
+}
+
+/* Arguments that take far more of the kernel's memory than they have bytes, with less and less of it in use: there is none
+   for them, or there is and they are too long. */
+static void arguments(void) {
+    static const char *many[ARGUMENTS + 1];
+    for (int i = 0; i < ARGUMENTS; i++) many[i] = "a";
+    long refused, none = 0, too_long = 0, other = 0;
+    const long children = fill(&refused, FEW);
+    for (long i = 0; i < children; i++) {
+        call(KILL, child[i], SIGKILL, 0);
+        call(WAIT4, child[i], 0, 0);
+        const long result = call(EXECVE, "/bin/true", many, many);
+        none += result == ENOMEM;
+        too_long += result == E2BIG;
+        other += result != ENOMEM && result != E2BIG;
+    }
+    report("none ", none > 0);
+    report("too long ", too_long > 0);
+    report("other ", other);
 }
 
 /* Large writes to a device that takes everything at once, for ever. */
@@ -73,6 +100,7 @@ static void status(void) {
 __attribute__((used)) static void begin(u64 *stack) {
     switch (*(const char *)stack[2]) {
     case 'h': heap(); break;
+    case 'a': arguments(); break;
     case 'p': pieces(); break;
     case 's': status(); break;
     }

@@ -4,7 +4,7 @@ use super::{Beginning, Files, INIT, Process, Role, files, table, with_memory};
 use crate::arch::context;
 use crate::arch::cpu::VectorState;
 use crate::arch::trap::TrapFrame;
-use crate::mm::{AddressSpace, KernelStack, Priority, STACK_TOP};
+use crate::mm::{self, AddressSpace, KernelStack, Priority, STACK_TOP};
 use crate::sched::{self, Task};
 use crate::{bus, fs, kprintln, random};
 use alloc::sync::Arc;
@@ -35,34 +35,51 @@ struct Image {
     name: Vec<u8>,
 }
 
-/// The file to load, and its arguments.
-struct Program {
+/// The file to load, and its arguments: those that scripts add, then those that were given and stay. These are not copied:
+/// they may take as much of the kernel's heap as one call gets.
+struct Program<'a> {
     bytes: Vec<u8>,
     canonical: Vec<u8>,
-    argv: Vec<Vec<u8>>,
+    added: Vec<Vec<u8>>,
+    given: &'a [Vec<u8>],
     /// The last part of the path that was executed.
     name: Vec<u8>,
 }
 
-impl Program {
+impl<'a> Program<'a> {
     /// The program at `path`, or the one that runs the script there: its arguments are then its path, what the first line
     /// of the script says, the path of the script, and the arguments after the first (`execve(2)`).
-    fn find(origin: Origin, cwd: &fs::Directory, path: &[u8], argv: &[Vec<u8>]) -> Result<Self, Errno> {
-        let (mut path, mut argv) = (path.to_vec(), argv.to_vec());
+    fn find(
+        origin: Origin,
+        cwd: &fs::Directory,
+        path: &[u8],
+        mut given: &'a [Vec<u8>],
+    ) -> Result<Self, Errno> {
+        let mut path = path.to_vec();
+        let mut added: Vec<Vec<u8>> = Vec::new();
         let mut name = None;
         for _ in 0..=script::DEPTH_MAX {
             let (bytes, canonical) = fs::read_program(origin, cwd, &path, PROGRAM_MAX)?;
             let last = canonical.rsplit(|&byte| byte == b'/').next().unwrap_or(&canonical);
             let name = name.get_or_insert_with(|| last.to_vec());
             let Some(interpreter) = script::interpreter(&bytes)? else {
-                return Ok(Self { bytes, canonical, argv, name: core::mem::take(name) });
+                return Ok(Self { bytes, canonical, added, given, name: core::mem::take(name) });
             };
-            let given = argv.into_iter().skip(1);
+            if added.is_empty() {
+                given = given.get(1..).unwrap_or_default();
+            }
             let own = [Some(interpreter.path), interpreter.argument, Some(&path)];
-            argv = own.into_iter().flatten().map(<[u8]>::to_vec).chain(given).collect();
+            let own = own.into_iter().flatten().map(<[u8]>::to_vec);
+            added = own.chain(added.into_iter().skip(1)).collect();
             path = interpreter.path.to_vec();
         }
         Err(Errno::ELOOP)
+    }
+
+    fn arguments(&self) -> Result<Vec<&[u8]>, Errno> {
+        let mut all = mm::with_room(self.added.len() + self.given.len())?;
+        all.extend(self.added.iter().chain(self.given).map(Vec::as_slice));
+        Ok(all)
     }
 }
 
@@ -76,19 +93,19 @@ impl Image {
         limits: &Limits,
         priority: Priority,
     ) -> Result<Self, Errno> {
-        let Program { bytes, canonical, argv, name } = Program::find(origin, cwd, path, argv)?;
-        let plan = elf::plan(&bytes, PIE_BASE).map_err(|error| {
+        let program = Program::find(origin, cwd, path, argv)?;
+        let plan = elf::plan(&program.bytes, PIE_BASE).map_err(|error| {
             // What is no program at all may be a shell's commands; only the caller knows.
             if error != ElfError::NotElf {
-                kprintln!("{}: {error}", canonical.escape_ascii());
+                kprintln!("{}: {error}", program.canonical.escape_ascii());
             }
             error.errno()
         })?;
         let mut space = AddressSpace::new(limits, priority)?;
-        map(&mut space, &plan, &bytes)?;
+        map(&mut space, &plan, &program.bytes)?;
         let spec = StackSpec {
             top: STACK_TOP,
-            argv: &argv,
+            argv: &program.arguments()?,
             envp,
             exec_path: path,
             random: random::bytes(),
@@ -99,7 +116,7 @@ impl Image {
             return Err(Errno::E2BIG); // nothing would be left for the program itself
         }
         space.load(image.rsp, &image.bytes)?;
-        Ok(Self { space, entry: plan.entry, rsp: image.rsp, name })
+        Ok(Self { space, entry: plan.entry, rsp: image.rsp, name: program.name })
     }
 }
 
