@@ -24,6 +24,7 @@ mod bounded;
 mod control;
 mod event_log;
 mod fault;
+pub mod jobs;
 mod outbox;
 pub mod policy;
 mod reply_slots;
