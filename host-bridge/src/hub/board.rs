@@ -58,6 +58,10 @@ impl Board {
                 let line = json::event_pushed(event);
                 state.subscribers.iter().filter(|one| one.events).for_each(|one| one.client.push(&line));
             }
+            Notice::EventsLost { boot, from, count } => {
+                let line = json::events_lost_pushed(*boot, *from, *count);
+                state.subscribers.iter().filter(|one| one.events).for_each(|one| one.client.push(&line));
+            }
             Notice::AsksGone | Notice::State => {}
         }
         self.announce(&mut state);
@@ -66,6 +70,24 @@ impl Board {
     fn announce(&self, state: &mut State) {
         state.changes += 1;
         self.changed.notify_all();
+    }
+
+    /// How much was changed so far; for [`Board::wait_change`].
+    pub(super) fn changes(&self) -> u64 {
+        self.lock().changes
+    }
+
+    /// Waits until more was changed than the `seen` changes, or until `at`. `false` once stopped.
+    pub(super) fn wait_change(&self, seen: u64, at: Instant) -> bool {
+        let mut state = self.lock();
+        while !state.stopped && state.changes == seen {
+            let left = at.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        !state.stopped
     }
 
     /// Replies with the pending asks, at once if there are any, else when one comes or the wait is over.

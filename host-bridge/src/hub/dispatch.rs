@@ -3,14 +3,17 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use askr_wire::message::{AnswerReply, Decision};
+use askr_wire::message::{AnswerReply, Decision, KillTarget};
 use serde_json::Value;
 
 use super::Inner;
 use super::client::Client;
 use crate::json::{self, AskName, Command, Envelope, Error, Problem};
-use crate::ops::{OpError, Operation};
+use crate::ops::{Job, Look, OpError, Operation, Spawn, Until};
 use crate::session::{BootId, CallError};
+
+/// How long after its deadline a program that is run is waited for.
+const RUN_GRACE: Duration = Duration::from_secs(5);
 
 /// Does what the envelope asks for and replies to the client.
 pub(super) fn execute(hub: &Inner, client: &Arc<Client>, envelope: Envelope) {
@@ -51,31 +54,83 @@ fn run(hub: &Inner, command: &Command, timeout: Duration) -> (Option<BootId>, Re
 /// Runs a command that needs the guest.
 fn in_session(hub: &Inner, operation: &Operation<'_>, command: &Command) -> Result<Value, Error> {
     match command {
+        Command::Stats => {
+            let guest = operation.counters().map_err(plain)?;
+            let link = hub.session.link_counters(json::link_counters).unwrap_or_default();
+            Ok(json::counters(&guest, &hub.session.counters().0, &link))
+        }
+        Command::SystemInfo => {
+            let (info, memory) = (operation.info().map_err(plain)?, operation.memory().map_err(plain)?);
+            Ok(json::system_info(&info, &memory, operation.time().map_err(plain)?))
+        }
+        Command::Power { action } => operation.power(*action).map(|()| json::done()).map_err(plain),
+        Command::Processes => operation.processes().map(|list| json::processes(&list)).map_err(plain),
+        Command::Spawn(spawn) => operation.spawn(spawn).map(json::job).map_err(on(&spawn.path)),
+        Command::Run { spawn, max } => run_program(operation, spawn, *max),
+        Command::Wait(look) => {
+            operation.look(look).map(|report| json::report(look.job, &report)).map_err(on_job(look.job))
+        }
+        Command::Input { job, content, eof } => operation
+            .input(*job, content, *eof)
+            .map(|taken| json::accepted_input(taken, content.len()))
+            .map_err(|error| Error::of_operation(&error, Some(format!("job {job}").as_bytes()))),
+        Command::Kill { target, id, signal } => {
+            let what = if *target == KillTarget::Job { "job" } else { "process" };
+            operation
+                .kill(*target, *id, *signal)
+                .map(json::killed)
+                .map_err(|error| failed(error, Some(format!("{what} {id}").as_bytes())))
+        }
+        Command::Events { cursor, wait } => events(hub, operation, *cursor, *wait),
+        Command::Answer { ask, answer } => answer_ask(operation, *ask, answer.as_deref()),
+        command => on_files(operation, command),
+    }
+}
+
+fn on_files(operation: &Operation<'_>, command: &Command) -> Result<Value, Error> {
+    match command {
         Command::Stat { path } => operation.stat(path).map(|facts| json::stat(&facts)).map_err(on(path)),
         Command::List { path } => operation.list(path).map(|list| json::entries(&list)).map_err(on(path)),
         Command::Read { path, offset, length } => {
             operation.read(path, *offset, *length).map(|read| json::content(&read)).map_err(on(path))
         }
-        Command::Write { path, content, mode } => operation
-            .write(path, content, *mode)
+        Command::Write { path, content, to, sync } => operation
+            .write(path, content, *to, *sync)
             .map(json::written)
             .map_err(|error| Error::of_operation(&error, Some(path))),
         Command::Mkdir { path } => operation.mkdir(path).map(|()| json::done()).map_err(on(path)),
         Command::Remove { path } => operation.remove(path).map(|()| json::done()).map_err(on(path)),
-        Command::Processes => {
-            operation.processes().map(|list| json::processes(&list)).map_err(|error| failed(error, None))
+        Command::Unlink { path } => operation.unlink(path).map(|()| json::done()).map_err(on(path)),
+        Command::Rmdir { path } => operation.rmdir(path).map(|()| json::done()).map_err(on(path)),
+        Command::Rename { from, to } => operation.rename(from, to).map(|()| json::done()).map_err(on(from)),
+        Command::Truncate { path, size } => {
+            operation.truncate(path, *size).map(|()| json::done()).map_err(on(path))
         }
-        Command::Stats => {
-            let guest = operation.counters().map_err(|error| failed(error, None))?;
-            let link = hub.session.link_counters(json::link_counters).unwrap_or_default();
-            Ok(json::counters(&guest, &hub.session.counters().0, &link))
+        Command::FsInfo { path } => {
+            operation.fs_info(path).map(|info| json::fs_info(&info)).map_err(on(path))
         }
-        Command::Answer { ask, answer } => answer_ask(operation, *ask, answer.as_deref()),
-        Command::Status
-        | Command::Asks
-        | Command::Ping
-        | Command::WaitAsks { .. }
-        | Command::Subscribe { .. } => Err(Error::new(Problem::UnknownOp, "needs no session with the guest")),
+        _ => Err(Error::new(Problem::UnknownOp, "needs no session with the guest")),
+    }
+}
+
+/// Starts a program and waits for its end, which its deadline brings at the latest.
+fn run_program(operation: &Operation<'_>, spawn: &Spawn, max: usize) -> Result<Value, Error> {
+    let Job { job, .. } = operation.spawn(spawn).map_err(on(&spawn.path))?;
+    let wait = Duration::from_millis(spawn.deadline_ms.into()) + RUN_GRACE;
+    let look = Look { job, cursors: [0, 0], max, wait, until: Until::Exit };
+    operation.look(&look).map(|report| json::report(job, &report)).map_err(on_job(job))
+}
+
+/// Events from `cursor` on, at once if there are any, else when there are or the wait is over.
+fn events(hub: &Inner, operation: &Operation<'_>, cursor: u64, wait: Duration) -> Result<Value, Error> {
+    let give_up = Instant::now() + wait;
+    loop {
+        let seen = hub.board.changes();
+        let page = operation.events(cursor).map_err(plain)?;
+        let has_news = !page.events.is_empty() || page.lost > 0;
+        if has_news || Instant::now() >= give_up || !hub.board.wait_change(seen, give_up) {
+            return Ok(json::events(&page));
+        }
     }
 }
 
@@ -103,4 +158,12 @@ fn failed(error: CallError, what: Option<&[u8]>) -> Error {
 
 fn on(path: &[u8]) -> impl FnOnce(CallError) -> Error + '_ {
     move |error| failed(error, Some(path))
+}
+
+fn plain(error: CallError) -> Error {
+    failed(error, None)
+}
+
+fn on_job(job: u32) -> impl Fn(CallError) -> Error {
+    move |error| failed(error, Some(format!("job {job}").as_bytes()))
 }

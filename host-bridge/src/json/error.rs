@@ -36,8 +36,9 @@ problems! {
     BadRequest = "bad_request", "The line is no well-formed request.",
         "docs/host.md lists the operations and their fields";
     UnknownOp = "unknown_op", "No such operation.",
-        "the operations are status, ping, stats, fs.stat, fs.list, fs.read, fs.write, fs.mkdir, fs.remove, \
-         proc.list, asks.list, asks.wait, ask.answer, subscribe";
+        "the operations are status, ping, stats, sys.info, power, fs.stat, fs.list, fs.read, fs.write, fs.mkdir, \
+         fs.remove, fs.unlink, fs.rmdir, fs.rename, fs.truncate, fs.info, proc.list, proc.run, proc.spawn, \
+         proc.wait, proc.input, proc.kill, events.read, asks.list, asks.wait, ask.answer, subscribe";
     LineTooLong = "line_too_long", "The line is too long.",
         "write a large file in pieces, with \"mode\":\"append\" from the second on";
     TooManyClients = "too_many_clients", "The hub has as many clients as it takes.",
@@ -54,7 +55,8 @@ problems! {
         "what the guest knew before is gone; begin again";
     SessionLost = "session_lost", "The session ended several times under a request.",
         "nothing was changed; try again";
-    TooLarge = "too_large", "The request fits no frame.", "use a shorter path or answer";
+    TooLarge = "too_large", "The request fits no frame.",
+        "use a shorter path, answer or list of arguments; give long input with proc.input";
     Overloaded = "overloaded", "Too many requests wait.", "wait for earlier requests to end";
     HubStopping = "hub_stopping", "The hub is stopping.", "start the guest again";
     Protocol = "protocol", "The guest's answer breaks the protocol.",
@@ -138,6 +140,8 @@ const fn status_hint(status: Status) -> &'static str {
         Status::NotDir | Status::IsDir => "fs.stat tells what the path is",
         Status::NotEmpty => "remove what is in the directory first",
         Status::NameTooLong => "use a shorter path",
+        Status::Srch => "proc.list shows the processes; a job that ended long ago is forgotten",
+        Status::NoExec => "it must be a static x86-64 ELF or begin with #!",
         Status::NoSys => "this kernel has no such verb; status lists those it has",
         _ => "stats has the counters of guest and bridge",
     }

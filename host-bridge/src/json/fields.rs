@@ -49,12 +49,60 @@ impl Fields {
         }
     }
 
+    /// A number of 32 bits.
+    pub(super) fn small(&mut self, field: &str) -> Result<Option<u32>, Error> {
+        let too_large = |_| bad(format!("`{field}` must be at most {}", u32::MAX));
+        self.number(field)?.map(|number| u32::try_from(number).map_err(too_large)).transpose()
+    }
+
+    /// Byte strings given as a list of texts in `field` or of base64 in `field_base64`.
+    pub(super) fn list(&mut self, field: &str) -> Result<Option<Vec<Vec<u8>>>, Error> {
+        let coded = format!("{field}{}", name::BASE64_SUFFIX);
+        match (self.texts(field)?, self.texts(&coded)?) {
+            (Some(_), Some(_)) => Err(bad(format!("give `{field}` or `{coded}`, not both"))),
+            (texts, None) => Ok(texts.map(|texts| texts.into_iter().map(String::into_bytes).collect())),
+            (None, Some(texts)) => {
+                texts.iter().map(|text| decode(&coded, text)).collect::<Result<_, _>>().map(Some)
+            }
+        }
+    }
+
+    fn texts(&mut self, field: &str) -> Result<Option<Vec<String>>, Error> {
+        let wrong = || bad(format!("`{field}` must be a list of strings"));
+        let items = match self.0.remove(field) {
+            None | Some(Value::Null) => return Ok(None),
+            Some(Value::Array(items)) => items,
+            Some(_) => return Err(wrong()),
+        };
+        let text = |item| if let Value::String(text) = item { Ok(text) } else { Err(wrong()) };
+        items.into_iter().map(text).collect::<Result<_, _>>().map(Some)
+    }
+
+    /// An environment: an object of names and values, or a list of `NAME=value`.
+    pub(super) fn environment(&mut self) -> Result<Option<Vec<Vec<u8>>>, Error> {
+        let Some(Value::Object(_)) = self.0.get(name::ENV) else { return self.list(name::ENV) };
+        let Some(Value::Object(pairs)) = self.0.remove(name::ENV) else { return Ok(None) };
+        let word = |(key, value): (String, Value)| match value {
+            Value::String(value) if !key.is_empty() && !key.contains('=') => {
+                Ok(format!("{key}={value}").into_bytes())
+            }
+            _ => Err(bad(format!(
+                "`{}`: `{key}` must be a name without `=`, and its value a string",
+                name::ENV
+            ))),
+        };
+        pairs.into_iter().map(word).collect::<Result<_, _>>().map(Some)
+    }
+
     /// Bytes given as `content`, in the encoding that `encoding` names.
-    pub(super) fn content(&mut self) -> Result<Vec<u8>, Error> {
-        let content = self.text(name::CONTENT)?.ok_or_else(|| missing(name::CONTENT))?;
-        match self.text(name::ENCODING)?.as_deref() {
-            None | Some(name::TEXT) => Ok(content.into_bytes()),
-            Some(name::BASE64) => decode(name::CONTENT, &content),
+    pub(super) fn content(&mut self) -> Result<Option<Vec<u8>>, Error> {
+        let (content, encoding) = (self.text(name::CONTENT)?, self.text(name::ENCODING)?);
+        let Some(content) = content else {
+            return encoding.map_or(Ok(None), |_| Err(missing(name::CONTENT)));
+        };
+        match encoding.as_deref() {
+            None | Some(name::TEXT) => Ok(Some(content.into_bytes())),
+            Some(name::BASE64) => decode(name::CONTENT, &content).map(Some),
             Some(other) => Err(bad(format!("`{}` is `text` or `base64`, not `{other}`", name::ENCODING))),
         }
     }
@@ -95,7 +143,7 @@ mod tests {
             let line = Value::Object(fields).to_string();
             let mut fields = Fields(serde_json::from_str(&line).unwrap());
             prop_assert_eq!(fields.path().unwrap(), &given[..]);
-            prop_assert_eq!(fields.content().unwrap(), given);
+            prop_assert_eq!(fields.content().unwrap(), Some(given));
             prop_assert_eq!(fields.finish(), Ok(()));
         }
 

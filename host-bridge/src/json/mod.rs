@@ -1,21 +1,26 @@
 //! The JSON contract of the hub: every name that it reads or writes in JSON is written in this folder and nowhere
 //! else. `docs/host.md` is the same for people, and for clients such as the MCP server of `askr-bridge`.
 
+mod ask_name;
 mod bytes;
+mod command;
 mod error;
 mod fields;
 mod reply;
 mod request;
+mod signal;
 mod words;
 
+pub use ask_name::AskName;
+pub use command::Command;
 pub use error::{Error, Problem};
-pub use reply::{Status, ask_pushed, event_pushed, reply, reply_error};
-pub use request::{AskName, Command, Envelope, parse};
+pub use reply::{Status, ask_pushed, event_pushed, events_lost_pushed, reply, reply_error};
+pub use request::{Envelope, parse};
 pub use words::{Answer, content_of, line, pretty, request_of_words};
 
 pub(crate) use reply::{
-    accepted, asks, content, counters, done, entries, link_counters, pong, processes, stat, subscribed,
-    written,
+    accepted, accepted_input, asks, content, counters, done, entries, events, fs_info, job, killed,
+    link_counters, pong, processes, report, stat, subscribed, system_info, written,
 };
 
 /// Field names that requests and replies share.
@@ -31,6 +36,28 @@ mod name {
     pub(super) const ENCODING: &str = "encoding";
     pub(super) const MODE: &str = "mode";
     pub(super) const WAIT_MS: &str = "wait_ms";
+    pub(super) const CURSOR: &str = "cursor";
+    pub(super) const FROM: &str = "from";
+    pub(super) const TO: &str = "to";
+    pub(super) const SIZE: &str = "size";
+    pub(super) const SYNC: &str = "sync";
+    pub(super) const ARGV: &str = "argv";
+    pub(super) const ENV: &str = "env";
+    pub(super) const CWD: &str = "cwd";
+    pub(super) const STDIN: &str = "stdin";
+    pub(super) const STDIN_OPEN: &str = "stdin_open";
+    pub(super) const DEADLINE_MS: &str = "deadline_ms";
+    pub(super) const MAX_OUTPUT: &str = "max_output";
+    pub(super) const MAX: &str = "max";
+    pub(super) const UNTIL: &str = "until";
+    pub(super) const STDOUT_CURSOR: &str = "stdout_cursor";
+    pub(super) const STDERR_CURSOR: &str = "stderr_cursor";
+    pub(super) const JOB: &str = "job";
+    pub(super) const PID: &str = "pid";
+    pub(super) const SIGNAL: &str = "signal";
+    pub(super) const TREE: &str = "tree";
+    pub(super) const EOF: &str = "eof";
+    pub(super) const ACTION: &str = "action";
     pub(super) const ASK: &str = "ask";
     pub(super) const ANSWER: &str = "answer";
     pub(super) const REFUSE: &str = "refuse";

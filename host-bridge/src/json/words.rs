@@ -5,10 +5,20 @@ use serde_json::{Map, Value};
 use super::{bytes, name};
 
 /// Fields whose value is text even if it looks like a number: what the command line says is taken as it is.
-const TEXT_FIELDS: [&str; 6] =
-    [name::PATH, name::CONTENT, name::ENCODING, name::MODE, name::ASK, name::ANSWER];
+const TEXT_FIELDS: [&str; 10] = [
+    name::PATH,
+    name::FROM,
+    name::TO,
+    name::CONTENT,
+    name::ENCODING,
+    name::MODE,
+    name::CWD,
+    name::STDIN,
+    name::ASK,
+    name::ANSWER,
+];
 
-/// The request for `op` with fields given as `key=value`. A value that is a JSON number, boolean or object is
+/// The request for `op` with fields given as `key=value`. A value that is a JSON number, boolean, object or list is
 /// taken as that, any other as a string.
 ///
 /// # Errors
@@ -31,9 +41,12 @@ pub fn request_of_words<'a>(op: &str, words: impl IntoIterator<Item = &'a str>) 
 }
 
 fn value_of(key: &str, text: &str) -> Value {
-    let is_text = TEXT_FIELDS.contains(&key) || key.ends_with(name::BASE64_SUFFIX);
+    let is_coded = key.ends_with(name::BASE64_SUFFIX) && !text.starts_with('[');
+    let is_text = TEXT_FIELDS.contains(&key) || is_coded;
     match serde_json::from_str(text) {
-        Ok(value @ (Value::Number(_) | Value::Bool(_) | Value::Object(_))) if !is_text => value,
+        Ok(value @ (Value::Number(_) | Value::Bool(_) | Value::Object(_) | Value::Array(_))) if !is_text => {
+            value
+        }
         _ => text.into(),
     }
 }
@@ -109,6 +122,8 @@ mod tests {
             "id": 1, "op": "x", "n": 5, "b": true, "s": "five", "q": "\"5\"", "answer": "5", "path": "true"
         });
         assert_eq!(request, Ok(expected));
+        let list = request_of_words("x", ["argv=[\"ls\"]", "argv_base64=[\"/w==\"]"]).unwrap();
+        assert_eq!((&list["argv"], &list["argv_base64"]), (&json!(["ls"]), &json!(["/w=="])));
         assert_eq!(request_of_words("x", ["a=b=c"]).unwrap()["a"], "b=c");
         assert!(request_of_words("x", ["word"]).is_err());
         assert!(request_of_words("x", ["a=1", "a=2"]).is_err());

@@ -1,13 +1,20 @@
 //! What can be done to a guest, over as many frames as it takes.
 
 mod files;
+mod jobs;
+mod system;
+mod transfer;
+mod tree;
 
 use std::time::{Duration, Instant};
 
-use askr_wire::message::{Counter, Decision, FileType, ProcessEntry, ProcessState, PsRequest};
-use askr_wire::{List, Message, SESSION_PAYLOAD_MAX, code};
+use askr_wire::Message;
+use askr_wire::message::Decision;
 
-pub use files::{Content, READ_MAX};
+pub use files::{Content, READ_MAX, WriteTo};
+pub use jobs::{Job, Look, Piece, Report, Spawn, Until};
+pub use system::{EventPage, Process};
+pub use tree::{Entry, FsInfo};
 
 use crate::session::{AskId, BootId, CallError, Peer, Request, Session};
 
@@ -50,32 +57,6 @@ pub struct Listing<T> {
     pub truncated: bool,
 }
 
-/// One entry of a directory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// Name, any bytes but `/` and NUL.
-    pub name: Vec<u8>,
-    /// File or directory.
-    pub file_type: FileType,
-    /// Size in bytes.
-    pub size: u64,
-}
-
-/// One process.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Process {
-    /// Process id.
-    pub pid: u32,
-    /// Thread id.
-    pub tid: u32,
-    /// What it is doing.
-    pub state: ProcessState,
-    /// Whether it runs in ring 3.
-    pub is_user: bool,
-    /// Name of the program.
-    pub name: Vec<u8>,
-}
-
 /// The verdict on an answer that was not accepted, or that it was.
 pub type Verdict = askr_wire::message::AnswerReply;
 
@@ -111,16 +92,9 @@ impl<'a> Operation<'a> {
         message: &impl Message<'m>,
         mutating: bool,
     ) -> Result<Vec<u8>, CallError> {
-        let mut payload = [0; SESSION_PAYLOAD_MAX];
-        let limit = self.room();
-        let len = message.encode(&mut payload[..limit]).map_err(|_| CallError::TooLarge { limit })?;
-        let request = Request {
-            code,
-            payload: &payload[..len],
-            mutating,
-            boot: Some(self.boot()),
-            deadline: self.deadline(),
-        };
+        let payload = self.encode(message)?;
+        let request =
+            Request { code, payload: &payload, mutating, boot: Some(self.boot()), deadline: self.deadline() };
         self.session.call(&request).map(|reply| reply.body)
     }
 
@@ -135,35 +109,6 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// The guest's counters.
-    ///
-    /// # Errors
-    /// As [`Session::call`].
-    pub fn counters(&self) -> Result<Vec<(String, u64)>, CallError> {
-        let body = self.read_request(code::STATS, &())?;
-        let counters: List<'_, Counter<'_>> = decode(&body)?;
-        Ok(counters.iter().map(|c| (String::from_utf8_lossy(c.name).into_owned(), c.value)).collect())
-    }
-
-    /// All processes.
-    ///
-    /// # Errors
-    /// As [`Session::call`].
-    pub fn processes(&self) -> Result<Listing<Process>, CallError> {
-        all_pages(|start| {
-            let body = self.read_request(code::PS, &PsRequest { start })?;
-            let page: List<'_, ProcessEntry<'_>> = decode(&body)?;
-            let own = |entry: ProcessEntry<'_>| Process {
-                pid: entry.pid,
-                tid: entry.tid,
-                state: entry.state,
-                is_user: entry.is_user,
-                name: entry.name.to_vec(),
-            };
-            Ok(page.iter().map(own).collect())
-        })
-    }
-
     /// Answers or refuses an ask.
     ///
     /// # Errors
@@ -175,17 +120,4 @@ impl<'a> Operation<'a> {
 
 fn decode<'a, T: Message<'a>>(body: &'a [u8]) -> Result<T, CallError> {
     T::decode(body).map_err(|_| CallError::Protocol("the body of a response is malformed"))
-}
-
-/// Asks for page after page until one is empty. `page` takes the number of entries to skip.
-fn all_pages<T>(page: impl Fn(u32) -> Result<Vec<T>, CallError>) -> Result<Listing<T>, CallError> {
-    let mut entries = Vec::new();
-    while entries.len() < ENTRIES_MAX {
-        let more = page(u32::try_from(entries.len()).unwrap_or(u32::MAX))?;
-        if more.is_empty() {
-            return Ok(Listing { entries, truncated: false });
-        }
-        entries.extend(more);
-    }
-    Ok(Listing { entries, truncated: true })
 }

@@ -35,6 +35,8 @@ pub(super) enum Done {
     Ping(u32),
     /// The session itself: a page of the guest's asks from this number on.
     Pull(u16),
+    /// The session itself: a page of the guest's events.
+    Events,
 }
 
 /// A request.

@@ -2,14 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use askr_wire::message::{AskFacts, AsksRequest, HelloReply, PendingAsk, PingReply, ProcessEvent, Response};
+use askr_wire::message::{AskFacts, AsksRequest, HelloReply, PendingAsk, PingReply, Response};
 use askr_wire::status::Status;
 use askr_wire::{FrameType, List, Message, SessionId, code, ext, ext_items};
 
 use super::asks::UNTOLD_DEADLINE;
 use super::calls::{Call, Done, Settled};
 use super::machine::{Greeting, Machine, payload_of};
-use super::{Ask, AskId, CallError, Event, Notice, Peer, Pong, Reply};
+use super::{Ask, AskId, CallError, Notice, Peer, Pong, Reply};
 use crate::link::OwnedFrame;
 
 /// Time for one page of the guest's asks.
@@ -41,7 +41,7 @@ impl Machine {
         match frame.kind {
             FrameType::Response => self.on_response(now, frame),
             FrameType::DecisionReq => self.on_ask(now, frame, items),
-            FrameType::Event => self.on_event(frame),
+            FrameType::Event => self.on_event(now, frame, items),
             FrameType::Request | FrameType::DecisionResp => self.counters.stray_frames += 1,
         }
     }
@@ -56,10 +56,11 @@ impl Machine {
             return self.renew_nonce();
         }
         let hello = response.ok().and_then(|response| HelloReply::decode(response.body).ok());
-        let Some(peer) = hello.and_then(|hello| Peer::from_hello(&hello)) else {
+        let Some(peer) = hello.as_ref().and_then(Peer::from_hello) else {
             self.counters.stray_frames += 1;
             return;
         };
+        let event_cursor = hello.map_or(0, |hello| hello.event_cursor);
         let same_boot = self.peer.as_ref().is_some_and(|old| old.boot == peer.boot);
         let same_session = same_boot && self.peer.as_ref().is_some_and(|old| old.session == peer.session);
         let had_peer = self.peer.replace(peer).is_some();
@@ -78,6 +79,11 @@ impl Machine {
             self.settle(now, settled);
         }
         self.pull_asks(now);
+        if !same_boot {
+            // Of a boot that began before our time only what comes is told; of one that we saw begin, everything.
+            self.events.begin(if had_peer { 0 } else { event_cursor });
+        }
+        self.expect_events(now, event_cursor);
     }
 
     fn on_response(&mut self, now: Instant, frame: &OwnedFrame) {
@@ -118,6 +124,7 @@ impl Machine {
                 Ok(reply) => self.on_asks_page(now, start, &reply),
                 Err(_) => self.asks.abandon_pull(),
             },
+            Done::Events => self.on_events_page(now, result),
         }
     }
 
@@ -145,6 +152,7 @@ impl Machine {
         if usize::from(pong.pending_asks) != self.asks.len() {
             self.pull_asks(now);
         }
+        self.expect_events(now, pong.event_cursor);
     }
 
     fn pull_asks(&mut self, now: Instant) {
@@ -201,21 +209,6 @@ impl Machine {
         if self.asks.add(ask.clone()) {
             self.output.notices.push(Notice::Ask(ask));
         }
-    }
-
-    fn on_event(&mut self, frame: &OwnedFrame) {
-        let (Some(peer), Ok(event)) = (&self.peer, ProcessEvent::decode(&frame.payload)) else {
-            self.counters.stray_frames += 1;
-            return;
-        };
-        self.output.notices.push(Notice::Event(Event {
-            boot: peer.boot,
-            code: frame.code,
-            pid: event.pid,
-            aux: event.aux,
-            info: event.info,
-            name: event.name.to_vec(),
-        }));
     }
 }
 

@@ -9,6 +9,7 @@ use askr_wire::{FRAME_MAX, Frame, FrameType, Message, SESSION_PAYLOAD_MAX, code,
 
 use super::asks::Asks;
 use super::calls::{Call, Calls, Done, SEQ_LAST};
+use super::events::Events;
 use super::{Ask, AskId, CallError, Notice, Peer, Pong};
 
 /// Pause before HELLO is repeated, at first; doubled each time. What is sent before the guest has set up its
@@ -89,6 +90,7 @@ pub(super) struct Machine {
     closed: bool,
     pub(super) calls: Calls,
     pub(super) asks: Asks,
+    pub(super) events: Events,
     pub(super) counters: SessionCounters,
     pub(super) output: Output,
 }
@@ -108,6 +110,7 @@ impl Machine {
             closed: false,
             calls: Calls::new(),
             asks: Asks::default(),
+            events: Events::default(),
             counters: SessionCounters::default(),
             output: Output::default(),
         }

@@ -6,6 +6,7 @@ mod asks;
 mod calls;
 mod driver;
 mod error;
+mod events;
 mod incoming;
 mod machine;
 mod peer;
@@ -22,6 +23,7 @@ pub use asks::{Ask, AskId};
 pub use calls::Reply;
 pub use driver::{Observer, Session};
 pub use error::CallError;
+pub use events::{Event, Fault};
 pub use machine::SessionCounters;
 pub use peer::{BootId, Peer};
 
@@ -29,23 +31,6 @@ use calls::{Call, Done};
 
 /// How long after its deadline a call waits for the session to settle it.
 const SETTLE_GRACE: Duration = Duration::from_secs(10);
-
-/// Something happened in the guest.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Event {
-    /// In this boot.
-    pub boot: BootId,
-    /// What: [`code::EVENT_SPAWN`] and those after it.
-    pub code: u16,
-    /// The process.
-    pub pid: u32,
-    /// Spawn: the parent.
-    pub aux: u32,
-    /// Exit: the exit code. Fault: the vector.
-    pub info: u32,
-    /// Name of the program.
-    pub name: Vec<u8>,
-}
 
 /// The guest's answer to a ping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,8 +54,18 @@ pub enum Notice {
     Ask(Ask),
     /// Asks are no longer pending: settled, expired, or of a boot that is over.
     AsksGone,
-    /// Something happened in the guest.
+    /// Something happened in the guest. Events of a boot come in order and without a gap, but for
+    /// [`Notice::EventsLost`].
     Event(Event),
+    /// Events that the guest had no room to keep until they could be fetched.
+    EventsLost {
+        /// Of this boot.
+        boot: BootId,
+        /// Number of the first.
+        from: u64,
+        /// How many.
+        count: u64,
+    },
     /// The link or the session came or went.
     State,
 }
@@ -90,12 +85,36 @@ pub struct Request<'a> {
     pub deadline: Instant,
 }
 
+/// A request under way. Nobody is told of its answer once this is dropped.
+#[derive(Debug)]
+pub struct Pending {
+    outcome: mpsc::Receiver<Result<Reply, CallError>>,
+    deadline: Instant,
+}
+
+impl Pending {
+    /// Waits for the answer.
+    ///
+    /// # Errors
+    /// See [`CallError`]; at the latest at the deadline.
+    pub fn wait(self) -> Result<Reply, CallError> {
+        // The session settles every call at its deadline, or when it stops; this is for the case that its thread died.
+        let patience = self.deadline.saturating_duration_since(Instant::now()) + SETTLE_GRACE;
+        self.outcome.recv_timeout(patience).unwrap_or(Err(CallError::Closed))
+    }
+}
+
 impl Session {
     /// Makes one request and waits for its answer.
     ///
     /// # Errors
     /// See [`CallError`]; at the latest at the deadline.
     pub fn call(&self, request: &Request<'_>) -> Result<Reply, CallError> {
+        self.begin(request).wait()
+    }
+
+    /// Makes one request; others may be made before its answer is waited for.
+    pub fn begin(&self, request: &Request<'_>) -> Pending {
         let (done, outcome) = mpsc::channel();
         self.submit(Call {
             code: request.code,
@@ -105,9 +124,7 @@ impl Session {
             deadline: request.deadline,
             done: Done::Caller(done),
         });
-        // The session settles every call at its deadline, or when it stops; this is for the case that its thread died.
-        let patience = request.deadline.saturating_duration_since(Instant::now()) + SETTLE_GRACE;
-        outcome.recv_timeout(patience).unwrap_or(Err(CallError::Closed))
+        Pending { outcome, deadline: request.deadline }
     }
 
     /// Answers an ask; the first answer wins.

@@ -110,9 +110,9 @@ fn subscribers_are_told_of_asks_and_events() {
     let pushed = line(&mut client);
     assert_eq!((&pushed["ask"]["question"], pushed.get("id")), (&json!("two"), None));
     for (code, expected) in [
-        (EVENT_SPAWN, json!({ "kind": "spawn", "pid": 9, "parent": 1, "name": "p" })),
-        (EVENT_EXIT, json!({ "kind": "exit", "pid": 9, "exit_code": 3, "name": "p" })),
-        (EVENT_FAULT, json!({ "kind": "fault", "pid": 9, "vector": 14, "name": "p" })),
+        (EVENT_SPAWN, json!({ "number": 0, "kind": "spawn", "pid": 9, "parent": 1, "name": "p" })),
+        (EVENT_EXIT, json!({ "number": 1, "kind": "exit", "pid": 9, "exit_code": 3, "name": "p" })),
+        (EVENT_FAULT, json!({ "number": 2, "kind": "fault", "pid": 9, "vector": 14, "name": "p" })),
     ] {
         bench.guest.event(code, 9, b"p");
         assert_eq!(line(&mut client)["event"], expected);

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::bench::Bench;
+use crate::guest::{Fate, is_response};
 
 #[test]
 fn files_are_written_read_listed_and_removed() {
@@ -18,7 +19,8 @@ fn files_are_written_read_listed_and_removed() {
     });
     assert_eq!(read, expected);
     let list = bench.call(json!({ "op": "fs.list", "path": "/tmp/d" })).unwrap();
-    assert_eq!(list, json!({ "entries": [{ "name": "a", "size": 7, "type": "file" }], "truncated": false }));
+    let entry = json!({ "name": "a", "size": 7, "type": "file", "mode": 0o644, "mtime": 3 });
+    assert_eq!(list, json!({ "entries": [entry], "truncated": false }));
     let stat = bench.call(json!({ "op": "fs.stat", "path": "/tmp/d" })).unwrap();
     let expected = json!({
         "type": "dir", "mode": 0o755, "uid": 1, "gid": 2, "size": 0, "mtime": 3, "atime": 4, "ctime": 5
@@ -63,6 +65,46 @@ fn large_files_cross_in_many_frames_unaltered() {
 }
 
 #[test]
+fn a_write_goes_to_its_offset_and_a_rename_replaces() {
+    let bench = Bench::new();
+    let content = "0123456789".repeat(2_000);
+    bench.call(json!({ "op": "fs.write", "path": "/tmp/a", "content": content })).unwrap();
+    let patch = "x".repeat(10_000);
+    let write =
+        json!({ "op": "fs.write", "path": "/tmp/a", "content": patch, "offset": 15_000, "sync": true });
+    assert_eq!(bench.call(write), Ok(json!({ "written": 10_000 })));
+    assert_eq!(bench.call(json!({ "op": "fs.rename", "from": "/tmp/a", "to": "/tmp/b" })), Ok(json!({})));
+    let guest = bench.guest.lock();
+    let expected = [&content.as_bytes()[..15_000], patch.as_bytes()].concat();
+    assert_eq!(guest.files[&b"/tmp/b"[..]].as_deref(), Some(&expected[..]));
+    assert!(!guest.files.contains_key(&b"/tmp/a"[..]));
+    let synced: Vec<_> = guest.done.iter().filter(|done| done.ends_with("sync")).collect();
+    let last = guest.done.iter().rposition(|done| done.contains("/tmp/a ") && !done.starts_with("rename"));
+    assert_eq!(synced.len(), 1, "{:?}", guest.done);
+    assert_eq!(Some(&guest.done[last.unwrap()]), synced.first().copied(), "after all others");
+}
+
+#[test]
+fn a_large_write_survives_a_cut_line_and_ends_whole() {
+    let bench = Bench::new();
+    let content: String = (0..100_000).map(|n| char::from(b'a' + u8::try_from(n % 23).unwrap())).collect();
+    let mut frames = 0;
+    bench.guest.lock().line = Box::new(move |frame| {
+        frames += 1;
+        if is_response(frame) && frames % 5 == 0 { Fate::Lost } else { Fate::Arrives }
+    });
+    let cutter = bench.guest.clone();
+    let cuts = std::thread::spawn(move || {
+        cutter.wait_for("a part of the file", |state| state.done.len() > 8);
+        cutter.unplug();
+    });
+    let write = json!({ "op": "fs.write", "path": "/tmp/big", "content": content });
+    assert_eq!(bench.call(write), Ok(json!({ "written": 100_000 })));
+    cuts.join().unwrap();
+    assert_eq!(bench.guest.lock().files[&b"/tmp/big"[..]].as_deref(), Some(content.as_bytes()));
+}
+
+#[test]
 fn a_part_of_a_file_says_that_it_goes_on() {
     let bench = Bench::new();
     let read = |offset: u64, length: u64| {
@@ -96,7 +138,10 @@ fn bytes_that_are_no_text_round_trip() {
     assert_eq!(bench.call(write), Ok(json!({ "written": 3 })));
     assert_eq!(bench.guest.lock().files[&b"/tmp/\xff"[..]].as_deref(), Some(&b"\x80\xff\0"[..]));
     let list = bench.call(json!({ "op": "fs.list", "path": "/tmp" })).unwrap();
-    assert_eq!(list["entries"], json!([{ "name_base64": "/w==", "size": 3, "type": "file" }]));
+    assert_eq!(
+        (&list["entries"][0]["name_base64"], &list["entries"][0]["name"]),
+        (&json!("/w=="), &json!(null))
+    );
     let read = bench.call(json!({ "op": "fs.read", "path_base64": "L3RtcC//" })).unwrap();
     assert_eq!((&read["content"], &read["encoding"]), (&json!("gP8A"), &json!("base64")));
 }
@@ -114,10 +159,13 @@ fn listings_of_many_pages_are_whole() {
         entries.iter().enumerate().all(|(n, entry)| entry["name"] == format!("{n:03}") && entry["size"] == n)
     );
     let processes = bench.call(json!({ "op": "proc.list" })).unwrap();
-    let expected = json!([
-        { "pid": 1, "tid": 1, "state": "blocked", "user": true, "name": "init" },
-        { "pid": 2, "tid": 2, "state": "running", "user": false, "name": "bus" },
-    ]);
+    let process = |pid: u32, state: &str, origin: &str, name: &str| {
+        json!({
+            "pid": pid, "parent": 0, "group": pid, "job": null, "state": state, "origin": origin, "cpu_ns": 5,
+            "memory": 4096, "age_ns": 9, "name": name
+        })
+    };
+    let expected = json!([process(1, "blocked", "console", "init"), process(2, "running", "kernel", "bus")]);
     assert_eq!(processes["processes"], expected);
 }
 

@@ -2,6 +2,7 @@
 
 mod asks;
 mod calls;
+mod events;
 mod props;
 mod sessions;
 
@@ -112,7 +113,17 @@ impl Bench {
     }
 
     fn answer_ping(&mut self, request: &OwnedFrame, previous_counter: u32, pending_asks: u16) {
-        let pong = PingReply { previous_counter, pending_asks, event_cursor: 0, uptime_ns: 0 };
+        self.answer_ping_with(request, previous_counter, pending_asks, 0);
+    }
+
+    fn answer_ping_with(
+        &mut self,
+        request: &OwnedFrame,
+        previous_counter: u32,
+        pending_asks: u16,
+        event_cursor: u64,
+    ) {
+        let pong = PingReply { previous_counter, pending_asks, event_cursor, uptime_ns: 0 };
         self.answer(request, Status::Ok, &payload_of(&pong));
     }
 

@@ -1,16 +1,23 @@
 //! From typed results to lines.
 
+mod events;
+mod files;
+mod jobs;
+
 use std::time::Instant;
 
 use askr_wire::code;
-use askr_wire::message::{FileType, ProcessState, StatReply};
 use serde_json::{Map, Value, json};
+
+pub(crate) use events::events;
+pub use events::{event_pushed, events_lost_pushed};
+pub(crate) use files::{content, entries, fs_info, stat, written};
+pub(crate) use jobs::{accepted_input, job, killed, processes, report};
 
 use super::bytes::escape_controls;
 use super::{AskName, Error, bytes, name};
 use crate::link::LinkCounters;
-use crate::ops::{Content, Entry, Listing, Process};
-use crate::session::{Ask, BootId, Event, Peer, Pong, SessionCounters};
+use crate::session::{Ask, BootId, Peer, Pong, SessionCounters};
 
 /// A reply to the request with this id.
 #[must_use]
@@ -41,26 +48,6 @@ fn boot_value(boot: Option<BootId>) -> Value {
 pub fn ask_pushed(pushed: &Ask) -> String {
     let line = json!({ name::ASK: ask(pushed, Instant::now()), name::BOOT: pushed.id.boot.to_string() });
     escape_controls(line.to_string())
-}
-
-/// The line that tells a subscriber of an event.
-#[must_use]
-pub fn event_pushed(event: &Event) -> String {
-    let mut map = Map::new();
-    map.insert("pid".into(), event.pid.into());
-    bytes::put(&mut map, name::NAME, &event.name);
-    let (kind, field) = match event.code {
-        code::EVENT_SPAWN => ("spawn", Some(("parent", event.aux))),
-        code::EVENT_EXIT => ("exit", Some(("exit_code", event.info))),
-        code::EVENT_FAULT => ("fault", Some(("vector", event.info))),
-        _ => ("other", None),
-    };
-    map.insert("kind".into(), kind.into());
-    match field {
-        Some((field, value)) => map.insert(field.into(), value.into()),
-        None => map.insert("code".into(), event.code.into()),
-    };
-    escape_controls(json!({ "event": map, name::BOOT: event.boot.to_string() }).to_string())
 }
 
 fn ask(ask: &Ask, now: Instant) -> Value {
@@ -99,70 +86,6 @@ pub(crate) fn subscribed(asks: bool, events: bool) -> Value {
     json!({ name::ASKS: asks, name::EVENTS: events })
 }
 
-pub(crate) fn written(count: u64) -> Value {
-    json!({ "written": count })
-}
-
-pub(crate) fn content(read: &Content) -> Value {
-    let mut map = Map::new();
-    bytes::put_content(&mut map, &read.data);
-    map.insert(name::OFFSET.into(), read.offset.into());
-    map.insert("nread".into(), read.data.len().into());
-    map.insert("truncated".into(), read.truncated.into());
-    map.insert("total".into(), read.total.into());
-    Value::Object(map)
-}
-
-const fn type_name(file_type: FileType) -> &'static str {
-    match file_type {
-        FileType::File => "file",
-        FileType::Directory => "dir",
-    }
-}
-
-pub(crate) fn stat(facts: &StatReply) -> Value {
-    json!({
-        "type": type_name(facts.file_type),
-        "mode": facts.mode,
-        "uid": facts.uid,
-        "gid": facts.gid,
-        "size": facts.size,
-        "mtime": facts.mtime,
-        "atime": facts.atime,
-        "ctime": facts.ctime,
-    })
-}
-
-pub(crate) fn entries(listing: &Listing<Entry>) -> Value {
-    let one = |entry: &Entry| {
-        let mut map = Map::new();
-        bytes::put(&mut map, name::NAME, &entry.name);
-        map.insert("type".into(), type_name(entry.file_type).into());
-        map.insert("size".into(), entry.size.into());
-        Value::Object(map)
-    };
-    json!({ "entries": listing.entries.iter().map(one).collect::<Vec<_>>(), "truncated": listing.truncated })
-}
-
-pub(crate) fn processes(listing: &Listing<Process>) -> Value {
-    let one = |process: &Process| {
-        let state = match process.state {
-            ProcessState::Ready => "ready",
-            ProcessState::Running => "running",
-            ProcessState::Blocked => "blocked",
-            ProcessState::Zombie => "zombie",
-        };
-        let mut map = Map::new();
-        map.insert("pid".into(), process.pid.into());
-        map.insert("tid".into(), process.tid.into());
-        map.insert("state".into(), state.into());
-        map.insert("user".into(), process.is_user.into());
-        bytes::put(&mut map, name::NAME, &process.name);
-        Value::Object(map)
-    };
-    json!({ "processes": listing.entries.iter().map(one).collect::<Vec<_>>(), "truncated": listing.truncated })
-}
-
 pub(crate) fn pong(pong: &Pong) -> Value {
     json!({
         "round_trip_us": u64::try_from(pong.round_trip.as_micros()).unwrap_or(u64::MAX),
@@ -172,17 +95,30 @@ pub(crate) fn pong(pong: &Pong) -> Value {
     })
 }
 
+/// Facts about the guest: what it is, its memory in bytes, its clocks.
+pub(crate) fn system_info(
+    info: &[(String, Vec<u8>)],
+    memory: &[(String, u64)],
+    (uptime_ns, unix_ns): (u64, u64),
+) -> Value {
+    let mut facts = Map::new();
+    info.iter().for_each(|(fact, value)| bytes::put(&mut facts, fact, value));
+    json!({ "info": facts, "memory": numbers(memory), "uptime_ns": uptime_ns, "unix_ns": unix_ns })
+}
+
+fn numbers(named: &[(String, u64)]) -> Map<String, Value> {
+    named.iter().map(|(name, value)| (name.clone(), (*value).into())).collect()
+}
+
 /// The guest's counters beside the bridge's own.
 pub(crate) fn counters(guest: &[(String, u64)], session: &SessionCounters, link: &Value) -> Value {
-    let guest: Map<String, Value> =
-        guest.iter().map(|(name, value)| (name.clone(), (*value).into())).collect();
     let session = json!({
         "hellos": session.hellos,
         "sessions": session.sessions,
         "resends": session.resends,
         "stray_frames": session.stray_frames,
     });
-    json!({ "guest": guest, "session": session, "link": link })
+    json!({ "guest": numbers(guest), "session": session, "link": link })
 }
 
 pub(crate) fn link_counters(link: &LinkCounters) -> Value {
