@@ -1,15 +1,21 @@
 //! Every message, both ways: what is encoded decodes to itself, and nothing else decodes to it.
 
+mod base;
+mod later;
+
 use core::fmt::Debug;
 
 use askr_wire::message::{
-    AnswerReply, AnswerRequest, AskFacts, AsksRequest, Counter, Decision, DirEntry, FileType, HelloReply,
-    HelloRequest, ListRequest, PathRequest, PendingAsk, PingReply, PingRequest, ProcessEntry, ProcessEvent,
-    ProcessState, PsRequest, ReadReply, ReadRequest, Response, StatReply, VerbGeneration, WriteMode,
-    WriteReply, WriteRequest,
+    AnswerReply, AnswerRequest, AskFacts, AsksRequest, Choice, Context, Counter, DirEntry, EventsReply,
+    EventsRequest, Fact, FaultFacts, FileType, FsInfoReply, HelloReply, HelloRequest, InputReply,
+    InputRequest, KillReply, KillRequest, ListRequest, LoggedEvent, NodeEntry, OutputReply, OutputRequest,
+    PathRequest, PendingAsk, PingReply, PingRequest, PowerRequest, ProcessEntry, ProcessEvent, ProcessFacts,
+    Ps2Request, PsRequest, ReadReply, ReadRequest, ReaddirReply, ReaddirRequest, RenameRequest, Response,
+    SpawnReply, SpawnRequest, StatReply, TimeReply, TruncateRequest, UptimeReply, VerbGeneration, WaitReply,
+    WaitRequest, WriteAtRequest, WriteMode, WriteReply, WriteRequest,
 };
 use askr_wire::status::Status;
-use askr_wire::{DecodeError, List, ListWriter, Message, NoRoom, SessionId, Writer, check_path, ext};
+use askr_wire::{DecodeError, List, ListWriter, Message, NoRoom, Writer, check_path, ext};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -70,7 +76,39 @@ fn decode_as_everything(bytes: &[u8]) {
     only_encoding::<AnswerRequest<'_>>(bytes);
     only_encoding::<AnswerReply>(bytes);
     only_encoding::<ProcessEvent<'_>>(bytes);
+    decode_as_later(bytes);
     assert!(ext::ext_items(bytes).take(bytes.len() + 1).count() <= bytes.len());
+}
+
+fn decode_as_later(bytes: &[u8]) {
+    only_encoding::<RenameRequest<'_>>(bytes);
+    only_encoding::<TruncateRequest<'_>>(bytes);
+    only_encoding::<WriteAtRequest<'_>>(bytes);
+    only_encoding::<FsInfoReply<'_>>(bytes);
+    only_encoding::<ReaddirRequest<'_>>(bytes);
+    only_encoding::<ReaddirReply<'_>>(bytes);
+    only_encoding::<SpawnRequest<'_>>(bytes);
+    only_encoding::<SpawnReply>(bytes);
+    only_encoding::<WaitRequest>(bytes);
+    only_encoding::<WaitReply<'_>>(bytes);
+    only_encoding::<FaultFacts<'_>>(bytes);
+    only_encoding::<KillRequest>(bytes);
+    only_encoding::<KillReply>(bytes);
+    only_encoding::<OutputRequest>(bytes);
+    only_encoding::<OutputReply<'_>>(bytes);
+    only_encoding::<InputRequest<'_>>(bytes);
+    only_encoding::<InputReply>(bytes);
+    only_encoding::<Ps2Request>(bytes);
+    only_encoding::<List<'_, ProcessFacts<'_>>>(bytes);
+    only_encoding::<UptimeReply>(bytes);
+    only_encoding::<TimeReply>(bytes);
+    only_encoding::<List<'_, Fact<'_>>>(bytes);
+    only_encoding::<PowerRequest>(bytes);
+    only_encoding::<EventsRequest>(bytes);
+    only_encoding::<EventsReply<'_>>(bytes);
+    only_encoding::<LoggedEvent<'_>>(bytes);
+    only_encoding::<Choice<'_>>(bytes);
+    only_encoding::<Context<'_>>(bytes);
 }
 
 fn string() -> impl Strategy<Value = Vec<u8>> {
@@ -81,120 +119,10 @@ fn data() -> impl Strategy<Value = Vec<u8>> {
     vec(any::<u8>(), 0..400)
 }
 
-fn file_type() -> impl Strategy<Value = FileType> {
-    prop_oneof![Just(FileType::File), Just(FileType::Directory)]
-}
-
-fn process_state() -> impl Strategy<Value = ProcessState> {
-    prop_oneof![
-        Just(ProcessState::Ready),
-        Just(ProcessState::Running),
-        Just(ProcessState::Blocked),
-        Just(ProcessState::Zombie)
-    ]
-}
-
 const ROOM: usize = 16 << 10;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-
-    #[test]
-    fn files(
-        (file_type, mode, uid, gid) in (file_type(), any::<u16>(), any::<u32>(), any::<u32>()),
-        times in any::<[u64; 4]>(),
-        (start, offset, len) in any::<(u32, u64, u32)>(),
-        (path, content, append) in (data(), data(), any::<bool>()),
-    ) {
-        let [size, mtime, atime, ctime] = times;
-        let (path, data) = (path.as_slice(), content.as_slice());
-        let buffer = &mut [0; ROOM];
-        round_trip(&PathRequest { path }, buffer);
-        closed(&StatReply { file_type, mode, uid, gid, size, mtime, atime, ctime }, buffer);
-        round_trip(&ListRequest { start, path }, buffer);
-        round_trip(&ReadRequest { offset, len, path }, buffer);
-        closed(&ReadReply { data }, buffer);
-        let mode = if append { WriteMode::Append } else { WriteMode::Replace };
-        round_trip(&WriteRequest { mode, path, data }, buffer);
-        closed(&WriteReply { written: len }, buffer);
-    }
-
-    #[test]
-    fn directories(entries in vec((file_type(), any::<u64>(), string()), 0..=16)) {
-        let entries = entries.iter().map(|(file_type, size, name)| DirEntry {
-            file_type: *file_type, size: *size, name,
-        });
-        let (scratch, buffer) = (&mut [0; ROOM], &mut [0; ROOM]);
-        let list = List::build(entries.clone(), scratch).unwrap();
-        prop_assert!(list.iter().eq(entries));
-        closed(&list, buffer);
-    }
-
-    #[test]
-    fn processes(
-        start in any::<u32>(),
-        entries in vec((any::<(u32, u32, bool)>(), process_state(), string()), 0..=16),
-        (pid, aux, info) in any::<(u32, u32, u32)>(),
-        name in string(),
-    ) {
-        let entries = entries.iter().map(|((pid, tid, is_user), state, name)| ProcessEntry {
-            pid: *pid, tid: *tid, state: *state, is_user: *is_user, name,
-        });
-        let (scratch, buffer) = (&mut [0; ROOM], &mut [0; ROOM]);
-        let list = List::build(entries.clone(), scratch).unwrap();
-        prop_assert!(list.iter().eq(entries));
-        closed(&list, buffer);
-        closed(&PsRequest { start }, buffer);
-        closed(&ProcessEvent { pid, aux, info, name: &name }, buffer);
-    }
-
-    #[test]
-    fn sessions(
-        (generation, payload_limit, window, nonce) in any::<(u16, u32, u16, [u8; 16])>(),
-        (lease_ms, ping_ms, boot_id, session, event_cursor) in any::<(u32, u32, [u8; 16], [u8; 8], u64)>(),
-        (client, version) in (string(), string()),
-        verbs in vec(any::<(u16, u16)>(), 0..20),
-        counters in vec((string(), any::<u64>()), 0..20),
-    ) {
-        let (scratch, buffer) = (&mut [0; ROOM], &mut [0; ROOM]);
-        closed(&HelloRequest { generation, payload_limit, window, nonce, client: &client }, buffer);
-        let verbs = verbs.iter().map(|&(code, generation)| VerbGeneration { code, generation });
-        let verbs = List::build(verbs, scratch).unwrap();
-        let (kernel, version, session) = (client.as_slice(), version.as_slice(), SessionId(session));
-        closed(&HelloReply {
-            generation, payload_limit, window, lease_ms, ping_ms, boot_id, session, event_cursor, kernel,
-            version, verbs,
-        }, buffer);
-        closed(&PingRequest { counter: lease_ms }, buffer);
-        closed(&PingReply {
-            previous_counter: ping_ms, pending_asks: window, event_cursor, uptime_ns: event_cursor ^ 1,
-        }, buffer);
-        let counters = counters.iter().map(|(name, value)| Counter { name, value: *value });
-        let scratch = &mut [0; ROOM];
-        let list = List::build(counters.clone(), scratch).unwrap();
-        prop_assert!(list.iter().eq(counters));
-        closed(&list, buffer);
-    }
-
-    #[test]
-    fn asks(
-        (start, seq, code) in any::<(u16, u32, u16)>(),
-        asks in vec((any::<(u32, u16, u32, u32)>(), string(), data()), 0..6),
-        answer in data(),
-    ) {
-        let asks = asks.iter().map(|((seq, code, pid, left_ms), program, question)| PendingAsk {
-            seq: *seq, code: *code, facts: AskFacts { pid: *pid, left_ms: *left_ms, program }, question, ext: question,
-        });
-        let (scratch, buffer) = (&mut [0; ROOM], &mut [0; ROOM]);
-        let list = List::build(asks.clone(), scratch).unwrap();
-        prop_assert!(list.iter().eq(asks));
-        closed(&list, buffer);
-        closed(&AsksRequest { start }, buffer);
-        closed(&AskFacts { pid: seq, left_ms: u32::from(code), program: b"sh" }, buffer);
-        round_trip(&AnswerRequest { ask: seq, decision: Decision::Answer(&answer) }, buffer);
-        closed(&AnswerRequest { ask: seq, decision: Decision::Refuse }, buffer);
-        round_trip(&Response { status: Status::Ok, body: &answer }, buffer);
-    }
 
     #[test]
     fn ext_lists(items in vec((any::<u8>(), data()), 0..5)) {
@@ -239,6 +167,23 @@ fn bytes_after_the_last_field_are_refused() {
     not_longer::<AnswerReply>(b"\0\0");
     not_longer::<ProcessEvent<'_>>(&[0; 14]);
     not_longer::<Response<'_>>(b"\x01\0");
+    not_longer::<FsInfoReply<'_>>(&[0; 28]);
+    not_longer::<ReaddirReply<'_>>(&[0; 11]);
+    not_longer::<SpawnReply>(&[0; 9]);
+    not_longer::<WaitRequest>(&[0; 9]);
+    not_longer::<WaitReply<'_>>(&[0; 40]);
+    not_longer::<FaultFacts<'_>>(&[0; 165]);
+    not_longer::<KillRequest>(&[0; 7]);
+    not_longer::<KillReply>(&[0; 5]);
+    not_longer::<OutputRequest>(&[1; 22]);
+    not_longer::<InputReply>(&[0; 5]);
+    not_longer::<Ps2Request>(&[0; 5]);
+    not_longer::<UptimeReply>(&[0; 9]);
+    not_longer::<TimeReply>(&[0; 9]);
+    not_longer::<List<'_, Fact<'_>>>(b"\0\0\0");
+    not_longer::<PowerRequest>(b"\0\0");
+    not_longer::<EventsRequest>(&[0; 9]);
+    not_longer::<EventsReply<'_>>(&[0; 19]);
 }
 
 #[test]
@@ -251,6 +196,27 @@ fn values_nobody_knows_are_refused() {
     assert_eq!(AnswerRequest::decode(b"\0\0\0\x80\x02").map(drop), unknown);
     assert_eq!(AnswerReply::decode(b"\x04").map(drop), unknown);
     assert_eq!(Response::decode(&[25]).map(drop), unknown);
+    assert_eq!(WriteAtRequest::decode(b"\0\0\0\0\0\0\0\0\x02\0\0").map(drop), unknown);
+    assert_eq!(FsInfoReply::decode(&[2; 30]).map(drop), unknown);
+    for node_type in [0, 6] {
+        assert_eq!(NodeEntry::decode(&[node_type; 20]).map(drop), unknown);
+    }
+    assert_eq!(SpawnRequest::decode(&[3; 30]).map(drop), unknown);
+    let spawn = |stdin| [&[stdin][..], &[0; 16], b"input"].concat();
+    assert_eq!(SpawnRequest::decode(&spawn(0)).map(drop), unknown, "closed, and yet something to read");
+    assert!(SpawnRequest::decode(&spawn(1)).is_ok());
+    assert_eq!(WaitReply::decode(&[3; 39]).map(drop), unknown);
+    assert_eq!(WaitReply::decode(&[&[0, 4][..], &[0; 37]].concat()).map(drop), unknown);
+    assert_eq!(WaitReply::decode(&[&[0; 38][..], &[2]].concat()).map(drop), unknown);
+    assert_eq!(KillRequest::decode(&[3; 6]).map(drop), unknown);
+    for stream in [0, 3] {
+        assert_eq!(OutputRequest::decode(&[stream; 21]).map(drop), unknown);
+    }
+    assert_eq!(OutputReply::decode(&[2; 17]).map(drop), unknown);
+    assert_eq!(InputRequest::decode(&[2; 5]).map(drop), unknown);
+    assert_eq!(ProcessFacts::decode(&[&[0; 16][..], &[5], &[0; 30]].concat()).map(drop), unknown);
+    assert_eq!(ProcessFacts::decode(&[&[0; 17][..], &[3], &[0; 29]].concat()).map(drop), unknown);
+    assert_eq!(PowerRequest::decode(&[2]).map(drop), unknown);
 }
 
 #[test]
