@@ -5,15 +5,19 @@
 #![no_main]
 
 use askr_wire::message::{
-    AnswerReply, AnswerRequest, AskFacts, AsksRequest, Counter, DirEntry, HelloReply, HelloRequest,
-    ListRequest, PathRequest, PendingAsk, PingReply, PingRequest, ProcessEntry, ProcessEvent, PsRequest,
-    ReadReply, ReadRequest, Response, StatReply, VerbGeneration, WriteReply, WriteRequest,
+    Address, AnswerReply, AnswerRequest, AskFacts, AsksRequest, Choice, Context, Counter, DirEntry,
+    EventsReply, EventsRequest, Fact, FaultFacts, FsInfoReply, HelloReply, HelloRequest, InputReply,
+    InputRequest, KillReply, KillRequest, ListRequest, LoggedEvent, NodeEntry, OutputReply, OutputRequest,
+    PathRequest, PendingAsk, PingReply, PingRequest, PowerRequest, ProcessEntry, ProcessEvent, ProcessFacts,
+    Ps2Request, PsRequest, ReadReply, ReadRequest, ReaddirReply, ReaddirRequest, RenameRequest, Response,
+    SpawnReply, SpawnRequest, StatReply, TimeReply, TruncateRequest, UptimeReply, VerbGeneration, WaitReply,
+    WaitRequest, Word, WriteAtRequest, WriteReply, WriteRequest,
 };
 use askr_wire::{List, ListWriter, Message, ext, ext_items};
 use libfuzzer_sys::fuzz_target;
 
 /// The order stays: the corpus refers to it.
-const LAYOUTS: [for<'a> fn(&'a [u8]); 27] = [
+const LAYOUTS: [for<'a> fn(&'a [u8]); 58] = [
     |bytes| check::<PathRequest<'_>>(bytes),
     |bytes| check::<StatReply>(bytes),
     |bytes| check::<ListRequest<'_>>(bytes),
@@ -41,6 +45,37 @@ const LAYOUTS: [for<'a> fn(&'a [u8]); 27] = [
     |bytes| check::<DirEntry<'_>>(bytes),
     |bytes| check::<PendingAsk<'_>>(bytes),
     ext_list,
+    |bytes| check::<RenameRequest<'_>>(bytes),
+    |bytes| check::<TruncateRequest<'_>>(bytes),
+    |bytes| check::<WriteAtRequest<'_>>(bytes),
+    |bytes| check::<FsInfoReply<'_>>(bytes),
+    |bytes| check::<ReaddirRequest<'_>>(bytes),
+    |bytes| check::<ReaddirReply<'_>>(bytes),
+    |bytes| list::<NodeEntry<'_>>(bytes),
+    |bytes| check::<SpawnRequest<'_>>(bytes),
+    |bytes| check::<SpawnReply>(bytes),
+    |bytes| list::<Word<'_>>(bytes),
+    |bytes| check::<WaitRequest>(bytes),
+    |bytes| check::<WaitReply<'_>>(bytes),
+    |bytes| check::<FaultFacts<'_>>(bytes),
+    |bytes| list::<Address>(bytes),
+    |bytes| check::<KillRequest>(bytes),
+    |bytes| check::<KillReply>(bytes),
+    |bytes| check::<OutputRequest>(bytes),
+    |bytes| check::<OutputReply<'_>>(bytes),
+    |bytes| check::<InputRequest<'_>>(bytes),
+    |bytes| check::<InputReply>(bytes),
+    |bytes| check::<Ps2Request>(bytes),
+    |bytes| list::<ProcessFacts<'_>>(bytes),
+    |bytes| check::<UptimeReply>(bytes),
+    |bytes| check::<TimeReply>(bytes),
+    |bytes| list::<Fact<'_>>(bytes),
+    |bytes| check::<PowerRequest>(bytes),
+    |bytes| check::<EventsRequest>(bytes),
+    |bytes| check::<EventsReply<'_>>(bytes),
+    |bytes| list::<LoggedEvent<'_>>(bytes),
+    |bytes| check::<Choice<'_>>(bytes),
+    |bytes| check::<Context<'_>>(bytes),
 ];
 
 fuzz_target!(|input: &[u8]| {

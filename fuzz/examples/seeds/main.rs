@@ -6,6 +6,7 @@
 
 mod archives;
 mod bus;
+mod later;
 mod programs;
 mod text;
 mod wire;

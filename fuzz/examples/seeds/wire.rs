@@ -11,6 +11,7 @@ use askr_wire::vectors::{FRAMES, parse};
 use askr_wire::{List, Message, SessionId, ext};
 
 use crate::Seed;
+use crate::later;
 
 /// The lines of all vectors.
 pub(crate) fn lines() -> Vec<Seed> {
@@ -43,7 +44,7 @@ pub(crate) fn bytes<'a>(message: &impl Message<'a>) -> Vec<u8> {
     out
 }
 
-fn list<'a, T: Message<'a>>(items: impl IntoIterator<Item = T>) -> Vec<u8> {
+pub(crate) fn list<'a, T: Message<'a>>(items: impl IntoIterator<Item = T>) -> Vec<u8> {
     let mut out = vec![0; 4096];
     let mut writer = askr_wire::ListWriter::new(&mut out).expect("room for the count");
     items.into_iter().for_each(|item| writer.push(&item).expect("room for a few items"));
@@ -72,11 +73,21 @@ fn process(pid: u32, state: ProcessState, is_user: bool, name: &[u8]) -> Process
 
 fn asked(seq: u32) -> PendingAsk<'static> {
     let facts = AskFacts { pid: 4, left_ms: 29_000, program: b"/bin/ask" };
-    PendingAsk { seq, code: 1, facts, question: b"delete /tmp/notes?" }
+    PendingAsk { seq, code: 1, facts, question: b"delete /tmp/notes?", ext: b"\x04\x02\0no" }
 }
 
 /// One of each layout; the first byte is its place in the table of the target.
 pub(crate) fn messages() -> Vec<Seed> {
+    let mut seeds = first();
+    let (layouts, later) = (27.., later::messages());
+    for (layout, (name, message)) in layouts.zip(later) {
+        seeds.push((name.to_owned(), [&[layout], &message[..]].concat()));
+    }
+    seeds
+}
+
+/// The layouts of the base, of sessions and of asks, which the table has first.
+fn first() -> Vec<Seed> {
     let stat = StatReply {
         file_type: FileType::File,
         mode: 0o644,
