@@ -56,6 +56,8 @@ impl Littlefs {
         // nothing of a file that has this flag.
         open.file.flags |= LFS_F_ERRED as u32;
         let _ = lfs::lfs_file_close(self.begin(), &raw mut open.file);
+        // The blocks of a file without a name are free from here on, and nothing was written that would say so.
+        self.used = None;
     }
 
     /// Makes the content and the attribute of an open file what its name shows, as one step.
