@@ -30,6 +30,13 @@ fn files_are_listed_and_printed() {
 }
 
 #[test]
+fn the_shell_has_a_home() {
+    let mut askr = GUEST.take();
+    assert_eq!(askr.run("cd ~/tmp; pwd; cd ~; pwd; echo ~ $HOME"), "/tmp\r\n/\r\n/ /\r\n");
+    assert_eq!(askr.run("cd /bin; cd; sh -c 'echo $PWD ~/*tc'"), "/ /etc\r\n");
+}
+
+#[test]
 fn processes_are_listed_with_who_stands_behind_them() {
     let mut askr = GUEST.take();
     let ps = askr.run("ps");

@@ -174,7 +174,7 @@ pub(crate) fn execute(
 /// What loading it says.
 pub(crate) fn spawn_init(path: &[u8]) -> Result<(), Errno> {
     let limits = Limits::new(table::PROCESSES_MAX as u64, files::DESCRIPTORS_MAX as u64);
-    let (argv, envp) = ([path.to_vec()], [b"PATH=/bin".to_vec()]);
+    let (argv, envp) = ([path.to_vec()], [b"HOME=/".to_vec(), b"PATH=/bin".to_vec()]);
     let image = Image::load(Origin::Kernel, &fs::root(), path, &argv, &envp, &limits, Priority::Init)?;
     let pid = table::allocate_pid(limits.processes(), Role::Init)?;
     let process = Process::new(Beginning {

@@ -225,12 +225,16 @@ impl<'h, H: Host> Expander<'h, H> {
         Ok(())
     }
 
-    /// Replaces a `~` at the start of `text` that stands alone or before a slash; returns the rest.
+    /// Replaces a `~` at the start of `text` that stands alone or before a slash; returns the rest. With `/` as the home,
+    /// `~/x` is `/x` (POSIX.1-2024, XCU 2.6.1).
     pub(super) fn home<'t>(&mut self, text: &'t [u8], assignment: bool) -> Result<&'t [u8], Failure> {
         let Some(rest) = text.strip_prefix(b"~") else { return Ok(text) };
         let ends = rest.first().is_none_or(|&byte| byte == b'/' || (assignment && byte == b':'));
         match self.host.parameter(b"HOME") {
-            Some(home) if ends => self.push(&home, true).map(|()| rest),
+            Some(home) if ends => {
+                let before_slash = home.strip_suffix(b"/").filter(|_| rest.first() == Some(&b'/'));
+                self.push(before_slash.unwrap_or(&home), true).map(|()| rest)
+            }
             _ => Ok(text),
         }
     }

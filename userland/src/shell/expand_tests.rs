@@ -103,6 +103,15 @@ fn expand(line: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_home_that_ends_with_a_slash_is_followed_by_no_second_one() {
+    let mut host = fake();
+    for (home, expected) in [("/", ["/", "/x"]), ("/h/", ["/h/", "/h/x"]), ("/h", ["/h", "/h/x"])] {
+        host.variables.insert(b"HOME".to_vec(), home.into());
+        assert_eq!(try_expand("~ ~/x", &mut host).unwrap(), expected);
+    }
+}
+
+#[test]
 fn values_are_split_unless_quoted() {
     for (line, expected) in [
         ("$x \"$x\"", &["a", "b", "a  b"][..]),
