@@ -2,6 +2,7 @@
 //! ([`Peer`]), programs in C that are compiled on the spot ([`program`]), and packages of Python ([`python`]).
 #![allow(dead_code, reason = "every test file has its own copy of this and uses a part of it")]
 
+pub(crate) mod jobs;
 pub(crate) mod peer;
 pub(crate) mod program;
 pub(crate) mod python;

@@ -89,6 +89,12 @@ impl ReplySlots {
         Token { in_session: self.in_session, index, generation: self.generation }
     }
 
+    /// Whether a request is being worked on.
+    pub(crate) fn is_running(&self, token: Token) -> bool {
+        let slot = self.slots.get(token.index);
+        slot.is_some_and(|slot| slot.generation == token.generation && slot.state == State::Running)
+    }
+
     /// Stores the response of a request that is being worked on: what `body` writes, or its error. `limit` is
     /// the most bytes the payload may have, `now` the next place in the order of responses. Returns whether
     /// there was such a request.

@@ -180,6 +180,12 @@ impl<W> Router<W> {
         self.finish(token, |out| copy(result?)(out));
     }
 
+    /// Whether somebody still waits for the result of this request.
+    #[must_use]
+    pub fn is_awaited(&self, token: Token) -> bool {
+        if token.in_session { self.window.slots.is_running(token) } else { self.base.is_running(token) }
+    }
+
     /// Something happened to a process. It is kept, and sent if somebody is attached.
     pub fn event(&mut self, now: Nanos, event: Event<'_>) {
         self.reroute(now);

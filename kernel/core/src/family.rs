@@ -118,6 +118,19 @@ impl Family {
         seconds(&self.children, pid)
     }
 
+    /// A process and all that descend from it, each after its parent; those whose parent has ended descend from process 1.
+    #[must_use]
+    pub fn tree(&self, pid: Pid) -> Vec<Pid> {
+        let mut all: Vec<Pid> = self.members.contains_key(&pid).then_some(pid).into_iter().collect();
+        // Nobody descends from himself, so each process comes once.
+        let mut next = 0;
+        while let Some(&parent) = all.get(next) {
+            all.extend(self.children(parent));
+            next += 1;
+        }
+        all
+    }
+
     /// The members of a group, by number, those that have ended included.
     pub fn group(&self, group: Pid) -> impl Iterator<Item = Pid> + '_ {
         seconds(&self.groups, group)

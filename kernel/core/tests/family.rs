@@ -176,3 +176,18 @@ fn clone_makes_processes_and_nothing_that_it_cannot_keep() {
         assert_eq!(CloneRequest::from_flags(flags), Err(errno), "{flags:#x}");
     }
 }
+
+#[test]
+fn a_tree_is_all_who_descend_from_somebody() {
+    let mut family = Family::new();
+    for (pid, parent) in [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (6, 1)] {
+        family.add(pid, parent);
+    }
+    family.new_session(5).unwrap();
+    assert_eq!(family.tree(2), [2, 3, 4, 5], "whatever session they are in");
+    assert_eq!(family.tree(6), [6]);
+    assert_eq!(family.tree(9), []);
+    family.end(3);
+    assert_eq!(family.tree(2), [2, 3, 4], "an orphan descends from process 1");
+    assert_eq!(family.tree(1), [1, 2, 5, 6, 3, 4]);
+}

@@ -3,7 +3,7 @@
 //! answered, an ask is put and answered, other sessions begin. Starting programs has another worker.
 
 use super::control::{self, Lane};
-use super::{wake, with_router};
+use super::{jobs, wake, with_router};
 use crate::sched::{self, Task};
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -34,6 +34,11 @@ pub(super) fn start() -> Result<(), Errno> {
 pub(super) fn submit(control: &Control<'_>) {
     match control::lane(&control.request) {
         Lane::AtOnce => respond(control.token, &control::at_once(control)),
+        Lane::Later => {
+            if let Err(status) = jobs::ask(control) {
+                respond(control.token, &Err(status));
+            }
+        }
         Lane::Files => FILES.submit(control),
         Lane::Programs => PROGRAMS.submit(control),
     }

@@ -3,6 +3,7 @@
 
 mod ask;
 mod control;
+pub(crate) mod jobs;
 mod lanes;
 pub(crate) mod port;
 
@@ -18,7 +19,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use askr_abi::Errno;
 use askr_agentbus::{Config, Counter, Effect, Event, Fault, Logged, Router};
-use askr_wire::{Deframer, FRAME_MAX, Frame};
+use askr_wire::{Deframer, FRAME_MAX, Frame, SESSION_PAYLOAD_MAX};
 use port::Watch;
 use spin::{Mutex, Once};
 
@@ -41,6 +42,7 @@ static TASK: Once<Arc<Task>> = Once::new();
 pub(crate) fn start() -> Result<(), Errno> {
     let config = Config::new(random::bytes(), version::RELEASE);
     *ROUTER.lock() = Some(Box::new(Router::new(config)));
+    jobs::init();
     if let Err(error) = port::open() {
         kprintln!("COM2: {error}; this machine has no line for an agent");
     }
@@ -126,9 +128,10 @@ fn with_router<R>(use_it: impl FnOnce(&mut Router<Pid>) -> R) -> R {
 /// Feeds the router, for ever.
 extern "C" fn bus_task(_: u64) -> ! {
     x86_64::instructions::interrupts::enable();
-    // Both buffers are large, so they live on the heap and not on a kernel stack.
+    // These buffers are large, so they live on the heap and not on a kernel stack.
     let mut deframer = Box::new(Deframer::new());
     let mut frame = Box::new([0; FRAME_MAX]);
+    let mut body = Box::new([0; SESSION_PAYLOAD_MAX]);
     let mut chunk = [0; CHUNK];
     let mut noted = port::errors();
     let mut burst = 0;
@@ -143,6 +146,7 @@ extern "C" fn bus_task(_: u64) -> ! {
         }
         noted = note_line_errors(noted);
         end_waits();
+        jobs::tick(&mut body[..]);
         let next_look = transmit(&mut frame);
         burst = if count == 0 { 0 } else { burst + 1 };
         if burst == BURST {
@@ -151,9 +155,9 @@ extern "C" fn bus_task(_: u64) -> ! {
             sched::sleep_until(clock::now() + BREAK, || false);
         }
         if count == 0 {
-            let deadline = with_router(|router| router.next_deadline());
+            let deadlines = [with_router(|router| router.next_deadline()), jobs::next_deadline(), next_look];
             let idle = clock::now() + IDLE;
-            sched::park_until(deadline.unwrap_or(idle).min(next_look.unwrap_or(idle)).min(idle));
+            sched::park_until(deadlines.into_iter().flatten().fold(idle, Nanos::min));
         }
     }
 }

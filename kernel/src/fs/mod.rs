@@ -32,7 +32,7 @@ use spin::Once;
 const DEV_ROOT: u64 = 1;
 const DEV_DEV: u64 = 2;
 const DEV_PROC: u64 = 3;
-const DEV_PIPE: u64 = 4;
+pub(crate) const DEV_PIPE: u64 = 4;
 const DEV_DISK: u64 = 5;
 /// Part of memory that files in memory may take, ...
 const RAMFS_SHARE: u64 = 8;

@@ -128,7 +128,7 @@ fn process_directory(pid: Pid) -> Arc<dyn Vnode> {
 /// `/proc/PID/status` with the lines of Linux's that make sense here, and who stands behind the process.
 fn status(pid: Pid) -> Result<Vec<u8>, Errno> {
     let facts = process::facts_from(pid).next().filter(|facts| facts.pid == pid).ok_or(Errno::ESRCH)?;
-    let Facts { parent, group, session, state, origin, name, resident, size, age, .. } = facts;
+    let Facts { parent, group, session, state, origin, name, resident, size, age, time, .. } = facts;
     let meaning = match state {
         b'R' => "running",
         b'S' => "sleeping",
@@ -140,12 +140,13 @@ fn status(pid: Pid) -> Result<Vec<u8>, Errno> {
     text.extend_from_slice(
         format!(
             "\nState:\t{} ({meaning})\nPid:\t{pid}\nPPid:\t{parent}\nNSpgid:\t{group}\nNSsid:\t{session}\nOrigin:\t{}\n\
-             VmSize:\t{} kB\nVmRSS:\t{} kB\nAge:\t{} ms\n",
+             VmSize:\t{} kB\nVmRSS:\t{} kB\nAge:\t{} ms\nCpu:\t{} ms\n",
             char::from(state),
             policy::name(origin),
             size / 1024,
             resident / 1024,
             age / 1_000_000,
+            time / 1_000_000,
         )
         .as_bytes(),
     );

@@ -1,6 +1,6 @@
-//! Starting programs: `execve` and the first process.
+//! Loading programs, and `execve`.
 
-use super::{Beginning, Files, INIT, Process, Role, files, table, with_memory};
+use super::{Process, table, with_memory};
 use crate::arch::context;
 use crate::arch::cpu::VectorState;
 use crate::arch::trap::TrapFrame;
@@ -15,24 +15,21 @@ use askr_agentbus::policy::Origin;
 use askr_core::elf::{self, ElfError, LoadPlan};
 use askr_core::limits::Limits;
 use askr_core::script;
-use askr_core::signal::Signals;
 use askr_core::stack::{self, StackSpec};
 use askr_core::told::Told;
 use core::sync::atomic::Ordering;
 
 /// Where position-independent programs are put.
 const PIE_BASE: u64 = 0x5555_5555_0000;
-/// Permission bits that new files of the first process do not get.
-const UMASK: u32 = 0o022;
 /// Largest program file.
 const PROGRAM_MAX: u64 = 64 << 20;
 
 /// A program in memory, ready to start.
-struct Image {
-    space: AddressSpace,
-    entry: u64,
-    rsp: u64,
-    name: Vec<u8>,
+pub(super) struct Image {
+    pub(super) space: AddressSpace,
+    pub(super) entry: u64,
+    pub(super) rsp: u64,
+    pub(super) name: Vec<u8>,
 }
 
 /// The file to load, and its arguments: those that scripts add, then those that were given and stay. These are not copied:
@@ -84,7 +81,11 @@ impl<'a> Program<'a> {
 }
 
 impl Image {
-    fn load(
+    /// Loads the program at `path`, or the one that runs the script there.
+    ///
+    /// # Errors
+    /// What opening the file says; ENOEXEC, E2BIG, ENOMEM.
+    pub(super) fn load(
         origin: Origin,
         cwd: &fs::Directory,
         path: &[u8],
@@ -165,40 +166,6 @@ pub(crate) fn execute(
     drop(closed);
     bus::process_started(process);
     *frame = TrapFrame::user(image.entry, image.rsp);
-    Ok(())
-}
-
-/// Starts the first process from the program at `path`.
-///
-/// # Errors
-/// What loading it says.
-pub(crate) fn spawn_init(path: &[u8]) -> Result<(), Errno> {
-    let limits = Limits::new(table::PROCESSES_MAX as u64, files::DESCRIPTORS_MAX as u64);
-    let (argv, envp) = ([path.to_vec()], [b"HOME=/".to_vec(), b"PATH=/bin".to_vec()]);
-    let image = Image::load(Origin::Kernel, &fs::root(), path, &argv, &envp, &limits, Priority::Init)?;
-    let pid = table::allocate_pid(limits.processes(), Role::Init)?;
-    let process = Process::new(Beginning {
-        pid,
-        origin: Origin::Console,
-        name: image.name,
-        files: Files::on_console()?,
-        cwd: fs::root(),
-        umask: UMASK,
-        limits,
-        role: Role::Init,
-        vector: VectorState::new(),
-        fs_base: 0,
-        signals: Signals::new(true),
-        missing_calls: Told::new(),
-        end_signal: SIGCHLD,
-    });
-    process.set_space(image.space);
-    debug_assert_eq!(pid, INIT);
-    let stack = KernelStack::new(Priority::Init)?;
-    let task = prepare(process, &TrapFrame::user(image.entry, image.rsp), stack);
-    table::insert(&task, 0);
-    bus::process_started(task.process().expect("made with one"));
-    sched::start(task);
     Ok(())
 }
 

@@ -5,7 +5,9 @@ use super::wait::end_signal;
 use super::{INIT, Process, signal, stop, table, terminal};
 use crate::{bus, fs, sched};
 use askr_abi::signal::{CLD_EXITED, CLD_KILLED, SIGCHLD};
+use askr_agentbus::jobs::{End, HowEnded};
 use askr_core::signal::{Detail, Info};
+use core::sync::atomic::Ordering;
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,10 +56,25 @@ pub(super) fn finish() -> ! {
         stop::release_orphaned(&orphaned);
         bus::process_exited(process, status);
         *process.zombie.lock() = Some(status);
+        tell_job(process, status);
         tell_parent(process, status);
         table::wake(INIT); // it may have got zombies
     }
     sched::leave_for_good()
+}
+
+/// Lets the agent's job know how it ended.
+fn tell_job(process: &Process, status: ExitStatus) {
+    let fault = process.last_fault.lock().take();
+    if process.agent_job == 0 {
+        return;
+    }
+    let how = match status {
+        ExitStatus::Code(code) => HowEnded::Code(code),
+        ExitStatus::Signal(signal) => HowEnded::Signal(signal),
+    };
+    let out_of_memory = process.out_of_memory.load(Ordering::Relaxed);
+    bus::jobs::left(process, || End { how, cpu_ns: process.time(), out_of_memory, fault });
 }
 
 /// Wakes the parent and sends it the signal that it wants at a child's end. A parent that said that it does not wait leaves

@@ -46,7 +46,10 @@ pub(crate) fn from_user(frame: &TrapFrame, address: u64) {
     match with_memory(|| process.with_space(|space| space.touch(address, access))) {
         Ok(_) => {}
         Err(_) if process.is_ending() => {} // it was the largest and has no memory any more, and that has been told
-        Err(Errno::ENOMEM) => die(process, SIGKILL, frame, Some((address, access, "out of memory"))),
+        Err(Errno::ENOMEM) => {
+            process.end_for_memory();
+            die(process, SIGKILL, frame, Some((address, access, "out of memory")));
+        }
         Err(_) => page_fault(process, frame, (address, access, "not allowed")),
     }
 }

@@ -37,6 +37,12 @@ impl Files {
         Ok(Self(vec![Some(descriptor); 3]))
     }
 
+    /// 0, 1 and 2 as these files.
+    pub(crate) fn standard(files: [File; 3]) -> Self {
+        let open = |file| Some(Descriptor { file: Arc::new(file), close_on_exec: false });
+        Self(files.map(open).into())
+    }
+
     /// The open file behind `fd`.
     ///
     /// # Errors

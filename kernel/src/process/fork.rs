@@ -5,6 +5,7 @@
 
 use super::{Beginning, INIT, Pid, Process, prepare, table, with_memory};
 use crate::arch::trap::TrapFrame;
+use crate::bus;
 use crate::mm::{self, AddressSpace, KernelStack, USER_END, user};
 use crate::sched::{self, Task};
 use alloc::sync::Arc;
@@ -86,6 +87,7 @@ fn start(
     let beginning = Beginning {
         pid,
         origin: parent.origin,
+        agent_job: parent.agent_job,
         name: parent.name(),
         files: parent.files.lock().clone(),
         cwd: parent.cwd(),
@@ -119,6 +121,7 @@ fn start(
         let _ = owner.map(|owner| owner.with_space(|space| user::copy_out(space, to.parent_tid, &number)));
     }
     table::insert(&child, parent.pid);
+    bus::jobs::joined(parent.agent_job);
     sched::start(child.clone());
     Ok(child)
 }

@@ -11,14 +11,16 @@ mod oom;
 mod restart;
 mod role;
 mod signal;
+mod spawn;
 mod stop;
 mod table;
+mod target;
 pub(crate) mod terminal;
 mod wait;
 
 pub(crate) use deliver::resume;
+pub(crate) use exec::execute;
 use exec::prepare;
-pub(crate) use exec::{execute, spawn_init};
 pub(crate) use exit::ExitStatus;
 pub(crate) use files::Files;
 pub(crate) use fork::{CloneArguments, clone};
@@ -26,8 +28,10 @@ pub(crate) use oom::with_memory;
 pub(crate) use restart::{Interrupted, Restart};
 use role::Role;
 pub(crate) use signal::{dying, interrupted, kill, kill_all, kill_group, raise};
+pub(crate) use spawn::{Program, spawn_init};
 pub(crate) use table::{Facts, count, facts_from, find, member, new_session, set_group, wake};
-pub(crate) use wait::{Children, WaitOptions, wait};
+pub(crate) use target::{Target, end_job, kill_target, reap};
+pub(crate) use wait::{Children, WaitOptions, Waited, wait};
 
 use crate::arch::clock::{self, Nanos};
 use crate::arch::cpu::{self, VectorState};
@@ -39,6 +43,7 @@ use alarm::Alarm;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use askr_abi::Errno;
+use askr_abi::signal::SIGKILL;
 use askr_agentbus::Fault;
 use askr_agentbus::policy::Origin;
 use askr_core::limits::Limits;
@@ -62,6 +67,8 @@ pub(crate) use askr_core::family::INIT;
 pub(crate) struct Process {
     pid: Pid,
     origin: Origin,
+    /// The job of the agent that it belongs to, with all that descend from it; 0 for none.
+    agent_job: u32,
     name: Mutex<Vec<u8>>,
     space: Mutex<Option<AddressSpace>>,
     /// Top page table of `space`, for the switch.
@@ -98,6 +105,12 @@ pub(crate) struct Process {
     missing_calls: Mutex<Told>,
     /// Whether the agent was told that it has started.
     announced: AtomicBool,
+    /// Whether it had to end because memory was used up.
+    out_of_memory: AtomicBool,
+    /// Time that it has had the processor.
+    time: AtomicU64,
+    /// The same of its children that it has waited for, and of those that they had waited for.
+    children_time: AtomicU64,
     started: Nanos,
 }
 
@@ -109,6 +122,7 @@ unsafe impl Sync for Process {}
 struct Beginning {
     pid: Pid,
     origin: Origin,
+    agent_job: u32,
     name: Vec<u8>,
     files: Files,
     cwd: Directory,
@@ -128,6 +142,7 @@ impl Process {
         Self {
             pid,
             origin,
+            agent_job: beginning.agent_job,
             name: Mutex::new(name),
             root: AtomicU64::new(0),
             space: Mutex::new(None),
@@ -152,6 +167,9 @@ impl Process {
             zombie: Mutex::new(None),
             missing_calls: Mutex::new(beginning.missing_calls),
             announced: AtomicBool::new(false),
+            out_of_memory: AtomicBool::new(false),
+            time: AtomicU64::new(0),
+            children_time: AtomicU64::new(0),
             started: clock::now(),
         }
     }
@@ -164,6 +182,11 @@ impl Process {
     /// Who stands behind it.
     pub(crate) const fn origin(&self) -> Origin {
         self.origin
+    }
+
+    /// The job of the agent that it belongs to; 0 for none.
+    pub(crate) const fn agent_job(&self) -> u32 {
+        self.agent_job
     }
 
     /// Number of its parent.
@@ -305,6 +328,12 @@ impl Process {
         self.ending.lock().get_or_insert(status);
     }
 
+    /// Decides that it ends because memory is used up.
+    fn end_for_memory(&self) {
+        self.out_of_memory.store(true, Ordering::Relaxed);
+        self.end(ExitStatus::Signal(SIGKILL));
+    }
+
     /// Whether nobody has told the agent yet that it has started; true once.
     pub(crate) fn announce(&self) -> bool {
         !self.announced.swap(true, Ordering::Relaxed)
@@ -380,5 +409,16 @@ impl Process {
     /// Nanoseconds since it started.
     pub(crate) fn age(&self) -> Nanos {
         clock::now().saturating_sub(self.started)
+    }
+
+    /// It has had the processor for so long. For the scheduler.
+    pub(crate) fn add_time(&self, time: Nanos) {
+        self.time.fetch_add(time, Ordering::Relaxed);
+    }
+
+    /// Time that it has had the processor, in its program and in the kernel, until now.
+    pub(crate) fn time(&self) -> Nanos {
+        let running = sched::current().process().is_some_and(|process| core::ptr::eq(process, self));
+        self.time.load(Ordering::Relaxed) + if running { sched::uncharged() } else { 0 }
     }
 }

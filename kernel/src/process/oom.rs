@@ -1,7 +1,7 @@
 //! Memory is used up: somebody ends, so that the others go on.
 
 use super::signal::post;
-use super::{ExitStatus, INIT, Process, table};
+use super::{INIT, Process, table};
 use crate::sched::{self, Task};
 use crate::{kprintln, mm};
 use alloc::sync::Arc;
@@ -85,7 +85,9 @@ fn end(task: &Arc<Task>) {
     // The next one is looked up before this one forgets what it owes.
     for task in owners(task) {
         let Some(process) = task.process() else { return };
-        process.end(ExitStatus::Signal(SIGKILL));
+        if !process.is_ending() {
+            process.end_for_memory();
+        }
         process.forget_debt();
         drop(process.take_space());
         post(&task, Info::from_kernel(SIGKILL));

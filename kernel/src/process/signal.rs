@@ -81,7 +81,7 @@ fn send_to(origin: Origin, task: &Arc<Task>, info: Info) -> Result<Posted, Errno
 }
 
 /// Of the real-time signals many may wait at once, and each takes memory: there has to be some (EAGAIN, `man 3 sigqueue`).
-fn check_number(signal: u32) -> Result<(), Errno> {
+pub(super) fn check_number(signal: u32) -> Result<(), Errno> {
     match signal {
         0..SIGRTMIN => Ok(()),
         SIGRTMIN..NSIG => mm::require_heap_room().map_err(|_| Errno::EAGAIN),

@@ -1,6 +1,6 @@
 //! All processes, living and waiting to be reaped.
 
-use super::{Pid, Process, Role};
+use super::{ExitStatus, Pid, Process, Role};
 use crate::arch::clock::Nanos;
 use crate::sched::{self, TASKS_MAX, Task};
 use alloc::collections::BTreeMap;
@@ -37,6 +37,12 @@ pub(crate) struct Facts {
     /// Bytes that it may use.
     pub(crate) size: u64,
     pub(crate) age: Nanos,
+    /// Time that it has had the processor.
+    pub(crate) time: Nanos,
+    /// The job of the agent that it belongs to; 0 for none.
+    pub(crate) agent_job: u32,
+    /// How it ended, if it has.
+    pub(crate) ended: Option<ExitStatus>,
 }
 
 /// A free process number for a child of somebody with this role, if there are fewer than `limit` processes.
@@ -132,6 +138,11 @@ pub(super) fn group(group: Pid) -> Vec<Arc<Task>> {
     find_all(&with_family(|family| family.group(group).collect::<Vec<_>>()))
 }
 
+/// A process and all that descend from it.
+pub(super) fn tree(pid: Pid) -> Vec<Arc<Task>> {
+    find_all(&with_family(|family| family.tree(pid)))
+}
+
 /// How many processes there are, zombies included.
 pub(crate) fn count() -> usize {
     TASKS.lock().len()
@@ -160,7 +171,8 @@ pub(crate) fn facts_from(from: Pid) -> impl Iterator<Item = Facts> {
 fn facts(task: &Arc<Task>) -> Option<Facts> {
     let process = task.process()?;
     let member = member(process.pid())?;
-    let state = if process.zombie.lock().is_some() {
+    let ended = *process.zombie.lock();
+    let state = if ended.is_some() {
         b'Z'
     } else if process.is_stopped() {
         b'T'
@@ -182,6 +194,9 @@ fn facts(task: &Arc<Task>) -> Option<Facts> {
         resident,
         size,
         age: process.age(),
+        time: process.time(),
+        agent_job: process.agent_job,
+        ended,
     })
 }
 

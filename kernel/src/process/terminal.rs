@@ -4,6 +4,7 @@ use super::{Pid, Process, signal, stop, table};
 use crate::sched;
 use askr_abi::Errno;
 use askr_abi::signal::{SIGTTIN, SIGTTOU};
+use askr_agentbus::policy::Origin;
 use askr_core::signal::{Info, SignalSet};
 use core::sync::atomic::{AtomicU32, Ordering};
 use spin::Mutex;
@@ -33,14 +34,16 @@ pub(super) fn scheduled_foreground() -> Pid {
 /// The terminal becomes the controlling one of the running process's session (TIOCSCTTY).
 ///
 /// # Errors
-/// EPERM if the process does not lead its session, or another one has the terminal and `steal` is not set.
+/// EPERM if the process does not lead its session, or another one has the terminal and `steal` is not set. The terminal
+/// is a person's: a program of the agent's never gets it.
 pub(crate) fn acquire(process: &Process, steal: bool) -> Result<(), Errno> {
     let mut control = CONTROL.lock();
     let (session, group) = (process.session(), process.group());
     if session == control.session {
         return Ok(());
     }
-    if session != process.pid() || (control.session != 0 && !steal) {
+    let is_agent = matches!(process.origin(), Origin::Agent { .. });
+    if is_agent || session != process.pid() || (control.session != 0 && !steal) {
         return Err(Errno::EPERM);
     }
     set(&mut control, session, group);
@@ -112,16 +115,17 @@ pub(crate) fn signal_foreground(signal: u32) {
 /// Whether the running process may read. In the background its group is stopped instead.
 ///
 /// # Errors
-/// EINTR after SIGTTIN was sent; EIO where that is ignored or blocked, or nobody could make the group go on, and for a
-/// process of another session than the terminal's.
+/// EINTR after SIGTTIN was sent; EIO where that is ignored or blocked, or nobody could make the group go on, for a
+/// process of another session than the terminal's, and for one of the agent's: what is typed is for people.
 pub(crate) fn check_read() -> Result<(), Errno> {
     let task = sched::current();
     let Some(process) = task.process() else { return Ok(()) };
     let control = *CONTROL.lock();
-    if control.session == 0 || control.foreground == process.group() {
+    let is_agent = matches!(process.origin(), Origin::Agent { .. });
+    if !is_agent && (control.session == 0 || control.foreground == process.group()) {
         return Ok(());
     }
-    if control.session != process.session() || heeds_not(process, SIGTTIN) {
+    if is_agent || control.session != process.session() || heeds_not(process, SIGTTIN) {
         return Err(Errno::EIO);
     }
     send_to_own_group(process, SIGTTIN)

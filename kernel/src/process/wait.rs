@@ -2,6 +2,7 @@
 
 use super::stop::Change;
 use super::{ExitStatus, INIT, Pid, Process, signal, table};
+use crate::arch::clock::Nanos;
 use crate::sched;
 use askr_abi::Errno;
 use askr_abi::signal::SIGCHLD;
@@ -95,17 +96,26 @@ impl ChildEvent {
     }
 }
 
+/// What was waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Waited {
+    pub(crate) pid: Pid,
+    pub(crate) event: ChildEvent,
+    /// Time that the child, and those that it had waited for, have had the processor.
+    pub(crate) time: Nanos,
+}
+
 /// Waits until something happened to one of `children` of the running process that `options` ask for. `None` with WNOHANG
 /// if nothing has.
 ///
 /// # Errors
 /// ECHILD if there is no such child, EINTR on a signal.
-pub(crate) fn wait(children: Children, options: WaitOptions) -> Result<Option<(Pid, ChildEvent)>, Errno> {
+pub(crate) fn wait(children: Children, options: WaitOptions) -> Result<Option<Waited>, Errno> {
     let task = sched::current();
-    let me = task.process().ok_or(Errno::ECHILD)?.pid();
+    let me = task.process().ok_or(Errno::ECHILD)?;
     loop {
         let mut any = false;
-        for child in table::children(me) {
+        for child in table::children(me.pid()) {
             let Some(child) =
                 child.process().filter(|child| children.include(child) && options.include(child))
             else {
@@ -113,7 +123,11 @@ pub(crate) fn wait(children: Children, options: WaitOptions) -> Result<Option<(P
             };
             any = true;
             if let Some(event) = event_of(child, options) {
-                return Ok(Some((child.pid(), event)));
+                let time = child.time() + child.children_time.load(Ordering::Relaxed);
+                if matches!(event, ChildEvent::Ended(_)) {
+                    me.children_time.fetch_add(time, Ordering::Relaxed);
+                }
+                return Ok(Some(Waited { pid: child.pid(), event, time }));
             }
         }
         if !any {

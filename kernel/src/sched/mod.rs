@@ -11,6 +11,7 @@ pub(crate) use task::Task;
 pub(crate) use timer::{park_until, sleep_until};
 pub(crate) use wait_queue::{Enlisted, WaitQueue, park_for};
 
+use crate::arch::clock::{self, Nanos};
 use crate::arch::{context, trap};
 use crate::mm::{KernelStack, Priority};
 use crate::sync::IrqMutex;
@@ -44,6 +45,8 @@ static SCHEDULER: IrqMutex<Scheduler> = IrqMutex::new(Scheduler {
 /// The tick asks for a change of user task.
 static PREEMPT: AtomicBool = AtomicBool::new(false);
 static TICKS: AtomicU64 = AtomicU64::new(0);
+/// Since when the running task has the processor, as far as it was not charged for it.
+static RUNS_SINCE: AtomicU64 = AtomicU64::new(0);
 
 /// Turns the boot context into task 0 and makes room for all others.
 pub(crate) fn init() -> Result<(), Errno> {
@@ -147,16 +150,32 @@ pub(crate) fn run_timers() {
 /// Gives the processor to the next task, or idles until there is one. The caller has queued the running task, or
 /// parked it, or ended it. Returns when the task is scheduled again. Interrupts are off on entry and on return.
 fn leave() {
+    charge(&current());
     loop {
         timer::run();
         let next = SCHEDULER.lock().pop();
         if let Some(next) = next {
+            RUNS_SINCE.store(clock::now(), Ordering::Relaxed);
             return switch_to(next);
         }
         // STI takes effect after the next instruction, so an interrupt between the test above and HLT wakes it.
         interrupts::enable_and_hlt();
         interrupts::disable();
     }
+}
+
+/// Adds the time since it got the processor, or was charged last, to the account of the running task's process.
+fn charge(task: &Task) {
+    let now = clock::now();
+    let since = RUNS_SINCE.swap(now, Ordering::Relaxed);
+    if let Some(process) = task.process() {
+        process.add_time(now.saturating_sub(since));
+    }
+}
+
+/// Time that the running task has had the processor and was not charged for yet.
+pub(crate) fn uncharged() -> Nanos {
+    clock::now().saturating_sub(RUNS_SINCE.load(Ordering::Relaxed))
 }
 
 fn switch_to(next: Arc<Task>) {

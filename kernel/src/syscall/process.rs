@@ -1,8 +1,9 @@
 //! Processes.
 
 use super::Call;
+use crate::arch::clock::SECOND;
 use crate::mm::{self, USER_END};
-use crate::process::{self as processes, Children, CloneArguments, ExitStatus, Pid, WaitOptions};
+use crate::process::{self as processes, Children, CloneArguments, ExitStatus, Pid, WaitOptions, Waited};
 use crate::sched;
 use alloc::vec::Vec;
 use askr_abi::Errno;
@@ -100,7 +101,7 @@ pub(super) fn exit(call: &mut Call<'_>) -> Result<u64, Errno> {
     Ok(0)
 }
 
-/// `wait4(pid, status, options, rusage)`; `rusage` is zeroed.
+/// `wait4(pid, status, options, rusage)`; of `rusage` only the time is filled in, all of it as the program's.
 pub(super) fn wait4(call: &mut Call<'_>) -> Result<u64, Errno> {
     let [_, status_at, options, usage_at, ..] = call.args;
     let options = WaitOptions::from_argument(options as u32)?;
@@ -114,14 +115,18 @@ pub(super) fn wait4(call: &mut Call<'_>) -> Result<u64, Errno> {
             call.check_writable(address, length)?;
         }
     }
-    let Some((pid, event)) = processes::wait(children, options)? else {
+    let Some(Waited { pid, event, time }) = processes::wait(children, options)? else {
         return Ok(0);
     };
     if status_at != 0 {
         call.copy_out(status_at, &event.wait_word().to_le_bytes())?;
     }
     if usage_at != 0 {
-        call.copy_out(usage_at, &[0; RUSAGE_SIZE])?;
+        let mut usage = [0; RUSAGE_SIZE];
+        // ru_utime
+        usage[..8].copy_from_slice(&(time / SECOND).to_le_bytes());
+        usage[8..16].copy_from_slice(&(time % SECOND / 1000).to_le_bytes());
+        call.copy_out(usage_at, &usage)?;
     }
     Ok(u64::from(pid))
 }

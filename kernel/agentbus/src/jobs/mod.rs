@@ -9,5 +9,5 @@ mod table;
 mod tests;
 
 pub use job::{End, HowEnded};
-pub use question::{Question, WAIT_MAX};
+pub use question::{Question, WAIT_MAX, Waiting};
 pub use table::{Action, JOBS_MAX, JobTable, NewJob, OUTPUT_LIMIT, OUTPUT_LIMIT_MAX};

@@ -32,17 +32,27 @@ impl Question {
     }
 }
 
-/// A request that waits.
+/// A request that waits, or need not wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Names the request towards [`Router::respond`](crate::Router::respond).
+    pub token: Token,
+    /// What it waits for.
+    pub question: Question,
+    /// Most bytes that its answer may have.
+    pub body_max: usize,
+}
+
+/// One that waits, and until when.
 #[derive(Debug)]
 pub(super) struct Pending {
-    pub(super) token: Token,
+    pub(super) waiting: Waiting,
     pub(super) deadline: Nanos,
-    pub(super) question: Question,
 }
 
 impl Pending {
-    pub(super) fn new(now: Nanos, token: Token, question: Question) -> Self {
-        let wait = (Nanos::from(question.wait_ms()) * NANOS_PER_MS).min(WAIT_MAX);
-        Self { token, deadline: now.saturating_add(wait), question }
+    pub(super) fn new(now: Nanos, waiting: Waiting) -> Self {
+        let wait = (Nanos::from(waiting.question.wait_ms()) * NANOS_PER_MS).min(WAIT_MAX);
+        Self { waiting, deadline: now.saturating_add(wait) }
     }
 }

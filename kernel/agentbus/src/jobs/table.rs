@@ -8,7 +8,7 @@ use askr_wire::status::Status;
 
 use super::job::{End, Job};
 use super::output::Output;
-use super::question::{Pending, Question};
+use super::question::{Pending, Question, Waiting};
 use crate::reply_slots::Token;
 use crate::{NANOS_PER_MS, WINDOW_MAX};
 
@@ -37,7 +37,7 @@ pub struct NewJob<I> {
 #[must_use = "somebody waits for this"]
 pub enum Action<I> {
     /// Answer this request with [`JobTable::answer`].
-    Answer(Token, Question),
+    Answer(Waiting),
     /// Kill all processes of this job: its time is over.
     Kill(u32),
     /// Reap this process.
@@ -163,7 +163,8 @@ impl<I: Clone> JobTable<I> {
     ///
     /// # Errors
     /// ESRCH for an unknown job, EINVAL for a cursor where nothing has been written yet, EBUSY when too many wait.
-    pub fn ask(&mut self, now: Nanos, token: Token, question: Question) -> Result<(), Status> {
+    pub fn ask(&mut self, now: Nanos, waiting: Waiting) -> Result<(), Status> {
+        let question = waiting.question;
         let job = self.get(question.job()).ok_or(Status::Srch)?;
         if let Question::Output(OutputRequest { stream, cursor, .. }) = question
             && cursor > job.output(stream).total()
@@ -173,13 +174,13 @@ impl<I: Clone> JobTable<I> {
         if self.pending.len() == WINDOW_MAX {
             return Err(Status::Busy);
         }
-        self.pending.push(Pending::new(now, token, question));
+        self.pending.push(Pending::new(now, waiting));
         Ok(())
     }
 
     /// Forgets the requests that nobody waits for any more, because their session has ended.
     pub fn retain(&mut self, is_awaited: impl Fn(Token) -> bool) {
-        self.pending.retain(|pending| is_awaited(pending.token));
+        self.pending.retain(|pending| is_awaited(pending.waiting.token));
     }
 
     /// What is to be done now; call this until it returns `None`.
@@ -198,10 +199,10 @@ impl<I: Clone> JobTable<I> {
                 return Some(Action::Kill(job.id));
             }
         }
-        let is_due = |pending: &Pending| pending.deadline <= now || self.is_answered(&pending.question);
+        let is_due =
+            |pending: &Pending| pending.deadline <= now || self.is_answered(&pending.waiting.question);
         let due = self.pending.iter().position(is_due)?;
-        let Pending { token, question, .. } = self.pending.remove(due);
-        Some(Action::Answer(token, question))
+        Some(Action::Answer(self.pending.remove(due).waiting))
     }
 
     /// When [`Self::next`] has something to say by the clock.
@@ -251,7 +252,9 @@ impl<I: Clone> JobTable<I> {
     }
 
     fn is_awaited(&self, id: u32) -> bool {
-        self.pending.iter().any(|pending| pending.question.job() == id && self.is_answered(&pending.question))
+        self.pending.iter().any(|pending| {
+            pending.waiting.question.job() == id && self.is_answered(&pending.waiting.question)
+        })
     }
 
     fn is_answered(&self, question: &Question) -> bool {
@@ -274,7 +277,8 @@ impl<I: Clone> JobTable<I> {
 
     /// The job that is over longest. One that somebody waits for stays, and one whose process is not reaped yet.
     fn oldest_over(&self) -> Option<usize> {
-        let is_asked = |job: &Job<I>| self.pending.iter().any(|pending| pending.question.job() == job.id);
+        let is_asked =
+            |job: &Job<I>| self.pending.iter().any(|pending| pending.waiting.question.job() == job.id);
         let over =
             self.jobs.iter().enumerate().filter(|(_, job)| {
                 job.over.is_some() && !job.to_reap && job.input.is_none() && !is_asked(job)

@@ -11,7 +11,9 @@ use askr_wire::message::{
 use askr_wire::status::Status;
 use proptest::prelude::*;
 
-use super::{Action, End, HowEnded, JOBS_MAX, JobTable, NewJob, OUTPUT_LIMIT_MAX, Question, WAIT_MAX};
+use super::{
+    Action, End, HowEnded, JOBS_MAX, JobTable, NewJob, OUTPUT_LIMIT_MAX, Question, WAIT_MAX, Waiting,
+};
 use crate::reply_slots::Token;
 use crate::{Backtrace, Fault, NANOS_PER_MS, Nanos, WINDOW_MAX};
 
@@ -23,8 +25,23 @@ fn table() -> Table {
     JobTable::new(BUDGET)
 }
 
-fn token(generation: u64) -> Token {
-    Token { in_session: true, index: 0, generation }
+/// Asks with a token of this number.
+fn ask<I: Clone>(
+    table: &mut JobTable<I>,
+    now: Nanos,
+    generation: u64,
+    question: Question,
+) -> Result<(), Status> {
+    table.ask(now, waiting(generation, question))
+}
+
+const fn waiting(generation: u64, question: Question) -> Waiting {
+    let token = Token { in_session: true, index: 0, generation };
+    Waiting { token, question, body_max: 4096 }
+}
+
+const fn answer<I>(generation: u64, question: Question) -> Option<Action<I>> {
+    Some(Action::Answer(waiting(generation, question)))
 }
 
 fn start(table: &mut Table, pid: u32) -> u32 {
@@ -160,15 +177,15 @@ fn a_deadline_kills_the_job_once_and_while_it_has_processes() {
 fn a_wait_is_answered_when_the_job_ends_or_by_the_clock() {
     let mut table = table();
     let job = start(&mut table, 7);
-    table.ask(0, token(1), wait(job, 50)).unwrap();
-    table.ask(0, token(2), wait(job, u32::MAX)).unwrap();
+    ask(&mut table, 0, 1, wait(job, 50)).unwrap();
+    ask(&mut table, 0, 2, wait(job, u32::MAX)).unwrap();
     assert_eq!((table.next(0), table.next_deadline()), (None, Some(50 * NANOS_PER_MS)));
-    assert_eq!(table.next(50 * NANOS_PER_MS), Some(Action::Answer(token(1), wait(job, 50))));
+    assert_eq!(table.next(50 * NANOS_PER_MS), answer(1, wait(job, 50)));
     assert_eq!((table.next(WAIT_MAX - 1), table.next_deadline()), (None, Some(WAIT_MAX)));
     finish(&mut table, job, 7, HowEnded::Code(0));
-    assert_eq!(table.next(51), Some(Action::Answer(token(2), wait(job, u32::MAX))));
-    table.ask(0, token(3), wait(job, u32::MAX)).unwrap();
-    assert_eq!(table.next(0), Some(Action::Answer(token(3), wait(job, u32::MAX))), "it has ended already");
+    assert_eq!(table.next(51), answer(2, wait(job, u32::MAX)));
+    ask(&mut table, 0, 3, wait(job, u32::MAX)).unwrap();
+    assert_eq!(table.next(0), answer(3, wait(job, u32::MAX)), "it has ended already");
     assert_eq!(table.next(Nanos::MAX), None);
 }
 
@@ -176,16 +193,16 @@ fn a_wait_is_answered_when_the_job_ends_or_by_the_clock() {
 fn an_output_is_answered_when_something_is_there_or_nothing_can_come() {
     let mut table = table();
     let job = start(&mut table, 7);
-    table.ask(0, token(1), output(job, 0, 1000)).unwrap();
+    ask(&mut table, 0, 1, output(job, 0, 1000)).unwrap();
     assert_eq!(table.next(0), None);
     assert!(!table.write(job, OutputStream::Stderr, b"other", true), "nobody waits for that");
     assert!(table.write(job, OutputStream::Stdout, b"abc", true));
-    assert_eq!(table.next(0), Some(Action::Answer(token(1), output(job, 0, 1000))));
-    table.ask(0, token(2), output(job, 3, 1000)).unwrap();
+    assert_eq!(table.next(0), answer(1, output(job, 0, 1000)));
+    ask(&mut table, 0, 2, output(job, 3, 1000)).unwrap();
     assert_eq!(table.next(0), None, "all of it has been read");
-    assert_eq!(table.ask(0, token(3), output(job, 4, 0)), Err(Status::Inval));
+    assert_eq!(ask(&mut table, 0, 3, output(job, 4, 0)), Err(Status::Inval));
     assert!(table.close(job, OutputStream::Stdout));
-    assert_eq!(table.next(0), Some(Action::Answer(token(2), output(job, 3, 1000))));
+    assert_eq!(table.next(0), answer(2, output(job, 3, 1000)));
     let mut out = [0; 64];
     let length = table.answer(&output(job, 1, 0), |_| 0, &mut out).unwrap();
     let reply = OutputReply::decode(&out[..length]).unwrap();
@@ -197,11 +214,11 @@ fn what_an_ended_session_waited_for_is_forgotten() {
     let mut table = table();
     let job = start(&mut table, 7);
     for generation in 0..WINDOW_MAX as u64 {
-        table.ask(0, token(generation), wait(job, 1000)).unwrap();
+        ask(&mut table, 0, generation, wait(job, 1000)).unwrap();
     }
-    assert_eq!(table.ask(0, token(99), wait(job, 0)), Err(Status::Busy));
+    assert_eq!(ask(&mut table, 0, 99, wait(job, 0)), Err(Status::Busy));
     table.retain(|token| token.generation == 3);
-    assert_eq!(table.next(Nanos::MAX), Some(Action::Answer(token(3), wait(job, 1000))));
+    assert_eq!(table.next(Nanos::MAX), answer(3, wait(job, 1000)));
     assert_eq!(table.next(Nanos::MAX), None);
 }
 
@@ -234,7 +251,7 @@ fn the_job_that_is_over_longest_goes_when_room_is_needed() {
     for job in [jobs[5], jobs[2], jobs[9]] {
         finish(&mut table, job, 99 + job, HowEnded::Code(0));
     }
-    table.ask(0, token(1), output(jobs[5], 0, 1000)).unwrap();
+    ask(&mut table, 0, 1, output(jobs[5], 0, 1000)).unwrap();
     let first = start(&mut table, 1);
     assert!(!table.is_known(jobs[2]), "the first to end that nobody asks about");
     assert!(table.is_known(jobs[5]) && table.is_known(jobs[9]));
@@ -340,7 +357,7 @@ proptest! {
                 Step::Ask { job, wait_ms, output: is_output } => {
                     let job = pick(job).unwrap_or(0);
                     let question = if is_output { output(job, 0, wait_ms) } else { wait(job, wait_ms) };
-                    match table.ask(now, token(next_token), question) {
+                    match ask(&mut table, now, next_token, question) {
                         Ok(()) => drop(asked.insert(next_token, now + Nanos::from(wait_ms) * NANOS_PER_MS)),
                         Err(Status::Srch) => prop_assert!(!table.is_known(job)),
                         Err(status) => prop_assert!(status == Status::Busy && asked.len() == WINDOW_MAX),
@@ -351,7 +368,7 @@ proptest! {
             }
             while let Some(action) = table.next(now) {
                 match action {
-                    Action::Answer(token, question) => {
+                    Action::Answer(Waiting { token, question, .. }) => {
                         prop_assert!(asked.remove(&token.generation).is_some(), "answered twice");
                         prop_assert!(table.answer(&question, |_| 0, &mut [0; 4096]).is_ok());
                     }

@@ -3,13 +3,14 @@
 mod files;
 mod processes;
 
+use super::jobs;
 use crate::{fs, mm};
 use alloc::vec;
 use alloc::vec::Vec;
 use askr_abi::Errno;
 use askr_agentbus::{Control, Request};
-use askr_wire::NoRoom;
 use askr_wire::status::Status;
+use askr_wire::{Message, NoRoom};
 
 /// Rights of a directory that the agent makes.
 const DIRECTORY_MODE: u32 = 0o755;
@@ -17,9 +18,10 @@ const DIRECTORY_MODE: u32 = 0o755;
 /// Where a request is carried out. One lane never waits for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lane {
-    /// In the task of the bus: what looks at no file and waits for nothing. Such a request may also note its token and
-    /// be answered later.
+    /// In the task of the bus: what looks at no file and waits for nothing.
     AtOnce,
+    /// In the task of the bus too, when what it waits for has happened or its time is over.
+    Later,
     /// In a task of its own, in the order of the requests: what may take as long as a disk takes.
     Files,
     /// In another one: starting a program, whose file may be on a disk too.
@@ -29,10 +31,9 @@ pub(super) enum Lane {
 /// The lane of a request.
 pub(super) const fn lane(request: &Request<'_>) -> Lane {
     match request {
+        Request::Wait(_) | Request::Output(_) => Lane::Later,
         Request::Ps { .. }
-        | Request::Wait(_)
         | Request::Kill(_)
-        | Request::Output(_)
         | Request::Input(_)
         | Request::Ps2(_)
         | Request::Uptime
@@ -62,8 +63,13 @@ pub(super) const fn lane(request: &Request<'_>) -> Lane {
 /// # Errors
 /// The status to answer with.
 pub(super) fn at_once(control: &Control<'_>) -> Result<Vec<u8>, Status> {
+    if let Request::Input(request) = control.request {
+        return encoded(control, &jobs::input(&request)?);
+    }
     answer(control, |body| match control.request {
         Request::Ps { start } => processes::ps(start, body),
+        Request::Ps2(request) => processes::ps2(request, body),
+        Request::Kill(request) => processes::kill(control.origin, request, body),
         _ => Err(Errno::ENOSYS),
     })
 }
@@ -92,8 +98,11 @@ pub(super) fn files(control: &Control<'_>) -> Result<Vec<u8>, Status> {
 ///
 /// # Errors
 /// The status to answer with.
-pub(super) fn programs(_control: &Control<'_>) -> Result<Vec<u8>, Status> {
-    Err(Status::NoSys)
+pub(super) fn programs(control: &Control<'_>) -> Result<Vec<u8>, Status> {
+    match control.request {
+        Request::Spawn(request) => encoded(control, &jobs::spawn(control.origin, &request)?),
+        _ => Err(Status::NoSys),
+    }
 }
 
 /// Whether a request makes the kernel remember something, for which there must be room.
@@ -112,6 +121,11 @@ fn answer(
     Ok(body)
 }
 
+/// The body that is this message.
+fn encoded<'a>(control: &Control<'_>, reply: &impl Message<'a>) -> Result<Vec<u8>, Status> {
+    answer(control, |body| reply.encode(body).map_err(too_big))
+}
+
 /// The empty body of what has been done.
 fn done(result: Result<(), Errno>) -> Result<usize, Errno> {
     result.map(|()| 0)
@@ -122,7 +136,7 @@ const fn too_big(_: NoRoom) -> Errno {
 }
 
 /// What the bus says for an error of the system calls. What has no status of its own is EIO.
-const fn status(errno: Errno) -> Status {
+pub(super) const fn status(errno: Errno) -> Status {
     match errno {
         Errno::ENOENT => Status::NoEnt,
         Errno::EINVAL => Status::Inval,
@@ -141,7 +155,7 @@ const fn status(errno: Errno) -> Status {
         Errno::ENOMEM => Status::NoMem,
         Errno::ETIMEDOUT => Status::TimedOut,
         Errno::ENOSYS => Status::NoSys,
-        Errno::EOVERFLOW => Status::MsgSize,
+        Errno::EOVERFLOW | Errno::E2BIG => Status::MsgSize,
         Errno::EROFS => Status::RoFs,
         Errno::EACCES => Status::Acces,
         Errno::ESTALE => Status::Stale,
