@@ -127,6 +127,12 @@ impl ReplySlots {
         &self.slots[index]
     }
 
+    /// Whether the response of this request waits to be sent.
+    pub(crate) fn is_ready(&self, token: Token) -> bool {
+        let slot = self.slots.get(token.index);
+        slot.is_some_and(|slot| slot.generation == token.generation && slot.state == State::Ready)
+    }
+
     /// The slot that became ready first, and when.
     pub(crate) fn first_ready(&self) -> Option<(u64, usize)> {
         let ready = self.iter().filter(|(_, slot)| slot.state == State::Ready);
@@ -181,13 +187,17 @@ mod tests {
     fn a_result_reaches_only_the_request_it_belongs_to() {
         let mut slots = ReplySlots::new(1, 8, true);
         let first = slots.open(0, KEY);
+        assert!(!slots.is_ready(first));
         slots.clear();
         assert!(!slots.finish(first, (8, 1), copy(b"old")), "the session has ended");
         let second = slots.open(0, KEY);
         assert!(!slots.finish(first, (8, 2), copy(b"old")));
         assert!(slots.finish(second, (8, 3), copy(b"new")));
+        assert!(slots.is_ready(second) && !slots.is_ready(first));
         assert!(!slots.finish(second, (8, 4), copy(b"twice")));
         assert_eq!(slots.get(0).payload(), b"\0new");
+        slots.set_state(0, State::Sent);
+        assert!(!slots.is_ready(second));
     }
 
     #[test]

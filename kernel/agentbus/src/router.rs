@@ -186,6 +186,18 @@ impl<W> Router<W> {
         if token.in_session { self.window.slots.is_running(token) } else { self.base.is_running(token) }
     }
 
+    /// Whether the result of this request was given and waits to be sent.
+    #[must_use]
+    pub fn is_due(&self, token: Token) -> bool {
+        if token.in_session { self.window.slots.is_ready(token) } else { self.base.is_ready(token) }
+    }
+
+    /// The id of this boot.
+    #[must_use]
+    pub const fn boot_id(&self) -> [u8; 16] {
+        self.config.boot_id
+    }
+
     /// Something happened to a process. It is kept, and sent if somebody is attached.
     pub fn event(&mut self, now: Nanos, event: Event<'_>) {
         self.reroute(now);

@@ -74,6 +74,21 @@ fn mxcsr_mask() -> u32 {
     u32::from_le_bytes(core::array::from_fn(|index| area[0].0[28 + index]))
 }
 
+/// The processor's name as it says it (CPUID leaves 0x80000002 to 4), at most 48 bytes; empty if it says none.
+pub(crate) fn name() -> Vec<u8> {
+    const FIRST: u32 = 0x8000_0002;
+    const LAST: u32 = 0x8000_0004;
+    if __cpuid(0x8000_0000).eax < LAST {
+        return Vec::new();
+    }
+    let registers = (FIRST..=LAST).flat_map(|leaf| {
+        let found = __cpuid(leaf);
+        [found.eax, found.ebx, found.ecx, found.edx]
+    });
+    let bytes: Vec<u8> = registers.flat_map(u32::to_le_bytes).take_while(|&byte| byte != 0).collect();
+    bytes.trim_ascii().to_vec()
+}
+
 /// Makes entry 1 of the page attribute table "write-combining" (Intel SDM vol. 3A, 12.12). It is write-through at reset,
 /// and no page uses it yet.
 fn gather_writes_in_entry_1() {

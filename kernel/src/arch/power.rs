@@ -28,12 +28,15 @@ const RUN_PATIENCE: Nanos = 600 * SECOND;
 /// How long the machine may take to go off. Then it is one that we cannot switch off.
 const OFF_PATIENCE: Nanos = 5 * SECOND;
 
-/// Switches the machine off, with an exit status for a host that wants one; halts for good where nothing answers.
-pub(crate) fn off(status: u8) -> ! {
+/// Switches the machine off, with an exit status for a host that wants one, if there is one; halts for good where nothing
+/// answers.
+pub(crate) fn off(status: Option<u8>) -> ! {
     // A host that waits for a status waits for all of the output too, and takes its time: it can end this machine.
     let patience = if debugcon::is_enabled() { RUN_PATIENCE } else { SECOND };
     crate::console::drain(patience);
-    debugcon::write_status(status);
+    if let Some(status) = status {
+        debugcon::write_status(status);
+    }
     // SAFETY: this is the end.
     unsafe {
         Port::<u16>::new(PM1A_CONTROL).write(SLEEP_S5);

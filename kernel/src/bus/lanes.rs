@@ -2,7 +2,7 @@
 //! take as long as a disk takes is done by a worker, a task of its own, so that the bus goes on meanwhile: a ping is
 //! answered, an ask is put and answered, other sessions begin. Starting programs has another worker.
 
-use super::control::{self, Lane};
+use super::control::{self, Lane, Upload};
 use super::{jobs, wake, with_router};
 use crate::sched::{self, Task};
 use alloc::collections::VecDeque;
@@ -117,9 +117,13 @@ impl Job {
 
 extern "C" fn work_on_files(_: u64) -> ! {
     x86_64::instructions::interrupts::enable();
+    let mut upload = Upload::new();
     loop {
-        FILES.serve(control::files);
-        sched::park();
+        FILES.serve(|control| control::files(control, &mut upload));
+        match upload.close_when_idle() {
+            Some(deadline) => sched::park_until(deadline),
+            None => sched::park(),
+        }
     }
 }
 

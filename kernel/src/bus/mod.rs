@@ -121,6 +121,11 @@ pub(crate) fn events() -> String {
     })
 }
 
+/// The id of this boot.
+fn boot_id() -> [u8; 16] {
+    with_router(|router| router.boot_id())
+}
+
 fn with_router<R>(use_it: impl FnOnce(&mut Router<Pid>) -> R) -> R {
     use_it(ROUTER.lock().as_mut().expect("made before the first process"))
 }

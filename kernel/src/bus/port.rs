@@ -89,6 +89,13 @@ pub(super) fn watch() -> Watch {
     Watch::Stalled
 }
 
+/// Whether everything that was to be sent has left the ring and the device.
+pub(super) fn is_clear() -> bool {
+    let mut line = LINE.lock();
+    // An empty frame does no harm; the device takes it when it has nothing else any more.
+    line.unsent() == 0 && line.probe(DELIMITER)
+}
+
 /// A valid frame arrived: whoever sent it reads again, or soon will.
 pub(super) fn clear_stall() {
     // Only what was latched: a host that sends and never reads must not keep the watch from its deadline.

@@ -9,6 +9,7 @@ use crate::kprintln;
 use crate::sched::{self, Task};
 use crate::sync::SleepLock;
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use askr_abi::Errno;
@@ -21,6 +22,8 @@ const AGE: i64 = 5;
 
 static DISK: Once<DiskFs<SleepLock>> = Once::new();
 static WRITER: Once<Arc<Task>> = Once::new();
+/// What became of the disk at boot, in words.
+static STATE: Once<String> = Once::new();
 
 impl askr_disk::BlockDevice for BlockDevice {
     fn sectors(&self) -> u64 {
@@ -42,24 +45,38 @@ impl askr_disk::BlockDevice for BlockDevice {
 
 /// Mounts the disk, if there is one that can be used, and says why not if it cannot. Interrupts are on.
 pub(crate) fn mount() {
-    match BlockDevice::find() {
-        // A host that runs one line wants to hear of trouble only.
-        None if debugcon::is_enabled() => {}
-        None => kprintln!("disk: this machine has none; there is no /disk"),
-        Some(device) => {
-            if let Err(errno) = mount_on(device) {
-                kprintln!("disk: {}; there is no /disk", errno.message());
+    let state = match BlockDevice::find() {
+        None => {
+            // A host that runs one line wants to hear of trouble only.
+            if !debugcon::is_enabled() {
+                kprintln!("disk: this machine has none; there is no /disk");
             }
+            "this machine has none".into()
         }
-    }
+        Some(device) => mount_on(device).unwrap_or_else(|errno| {
+            kprintln!("disk: {}; there is no /disk", errno.message());
+            errno.message().into()
+        }),
+    };
+    STATE.call_once(|| state);
 }
 
-fn mount_on(device: BlockDevice) -> Result<(), Errno> {
+/// What became of the disk, in words, as it is known without asking the disk.
+pub(crate) fn state() -> &'static str {
+    STATE.get().map_or("not looked for yet", String::as_str)
+}
+
+/// Mounts the device, or says why it is not used, and returns what became of it.
+fn mount_on(device: BlockDevice) -> Result<String, Errno> {
     if device.is_read_only() {
         return Err(Errno::EROFS);
     }
     let wants_format = boot::option(b"disk") == Some(b"format");
-    let Some(device) = prepare(Box::new(device), wants_format)? else { return Ok(()) };
+    let mib = (device.sectors() * SECTOR as u64) >> 20;
+    let device = match prepare(Box::new(device), wants_format)? {
+        Ok(device) => device,
+        Err(why) => return Ok(why.into()),
+    };
     let fs = DiskFs::mount(device, DEV_DISK, Hooks { clock: now, wake, lost })?;
     let fs = DISK.call_once(|| fs);
     match vfs().root().mkdir(&POINT[1..], 0o755) {
@@ -69,36 +86,36 @@ fn mount_on(device: BlockDevice) -> Result<(), Errno> {
     vfs().mount(POINT, "littlefs", fs.root())?;
     let task = sched::spawn_kernel(writer)?;
     WRITER.call_once(|| task);
-    Ok(())
+    Ok(format!("littlefs, {mib} MiB, at /disk"))
 }
 
-/// Makes a file system where there is none or where one is asked for. Gives no device back if it is not ours to use,
-/// after a line that says so.
+/// Makes a file system where there is none or where one is asked for. Gives the reason back if the device is not ours to
+/// use, after a line that says so.
 fn prepare(
     device: Box<dyn askr_disk::BlockDevice>,
     wants_format: bool,
-) -> Result<Option<Box<dyn askr_disk::BlockDevice>>, Errno> {
+) -> Result<Result<Box<dyn askr_disk::BlockDevice>, &'static str>, Errno> {
     let mib = (device.sectors() * SECTOR as u64) >> 20;
     let (state, device) = if wants_format { (State::Empty, device) } else { askr_disk::examine(device)? };
     match state {
-        State::FileSystem => Ok(Some(device)),
+        State::FileSystem => Ok(Ok(device)),
         State::Empty => {
             let device = askr_disk::format(device)?;
             if wants_format || !debugcon::is_enabled() {
                 kprintln!("disk: made an empty file system, {mib} MiB");
             }
-            Ok(Some(device))
+            Ok(Ok(device))
         }
         State::Foreign => {
             kprintln!(
                 "disk: neither empty nor a file system of Askr, or damaged: nothing was changed, and there is no /disk; \
                  `cargo run -- --format-disk` makes an empty file system and loses what is there"
             );
-            Ok(None)
+            Ok(Err("neither empty nor a file system of Askr, or damaged; not used"))
         }
         State::TooSmall => {
             kprintln!("disk: too small for a file system; there is no /disk");
-            Ok(None)
+            Ok(Err("too small for a file system"))
         }
     }
 }

@@ -92,13 +92,35 @@ pub(crate) fn open(
     flags: u32,
     mode: u32,
 ) -> Result<File, Errno> {
+    vfs().open(&locate_to_open(origin, from, path, flags)?, flags, mode)
+}
+
+/// As [`open`], of a path that may still lead to the file `known`: then nothing is opened. Who may do what is asked in
+/// either case.
+///
+/// # Errors
+/// As [`open`].
+pub(crate) fn open_another(
+    origin: Origin,
+    path: &[u8],
+    flags: u32,
+    mode: u32,
+    known: Option<&File>,
+) -> Result<Option<File>, Errno> {
+    let target = locate_to_open(origin, &root(), path, flags)?;
+    let leads_to = |file: &File| target.node.as_ref().is_some_and(|node| Arc::ptr_eq(node, file.node()));
+    if known.is_some_and(leads_to) { Ok(None) } else { vfs().open(&target, flags, mode).map(Some) }
+}
+
+/// What `path` leads to, if `origin` may open it like this.
+fn locate_to_open(origin: Origin, from: &Directory, path: &[u8], flags: u32) -> Result<Target, Errno> {
     let target = vfs().locate_for_open(from, path, flags)?;
     if target.node.is_none() && flags & O_CREAT != 0 {
         policy::check(origin, Action::Create(&target.path))?;
     } else if flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0 {
         policy::check(origin, Action::Write(&target.path))?;
     }
-    vfs().open(&target, flags, mode)
+    Ok(target)
 }
 
 /// The console, opened for reading and writing.
@@ -164,6 +186,17 @@ pub(crate) fn statfs(from: &Directory, path: &[u8]) -> Result<(FsStat, Metadata)
     let target = vfs().locate(from, path, true)?;
     let node = target.existing()?;
     Ok((node.statfs()?, node.metadata()?))
+}
+
+/// As [`statfs`], with the name of the file system and the path that it is mounted at.
+///
+/// # Errors
+/// Those of `statfs(2)`.
+pub(crate) fn file_system(path: &[u8]) -> Result<(FsStat, &'static str, Vec<u8>), Errno> {
+    let (facts, node) = statfs(&root(), path)?;
+    let (point, mount) =
+        vfs().mounts().into_iter().find(|(_, mount)| mount.dev == node.dev).ok_or(Errno::ENOENT)?;
+    Ok((facts, mount.name, point))
 }
 
 /// Writes everything that is only in memory to the media.

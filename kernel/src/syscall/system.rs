@@ -57,7 +57,7 @@ pub(super) fn reboot(call: &mut Call<'_>) -> Result<u64, Errno> {
         fs::sync();
     }
     match command {
-        REBOOT_POWER_OFF => power::off(argument as u8),
+        REBOOT_POWER_OFF => power::off(Some(argument as u8)),
         REBOOT_RESTART => power::restart(),
         _ => Err(Errno::EINVAL),
     }

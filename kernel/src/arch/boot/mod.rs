@@ -57,6 +57,11 @@ pub(crate) fn cmdline() -> &'static [u8] {
     if direct.is_empty() { FROM_INITRD.get().copied().unwrap_or_default() } else { direct }
 }
 
+/// The door that this boot came through, in a word.
+pub(crate) fn door() -> &'static str {
+    if pvh::was_entered() { "direct" } else { "image" }
+}
+
 /// The physical address behind a virtual one of the boot loader's. Only while its page tables are in use.
 pub(crate) fn translate(address: u64) -> Option<u64> {
     let (root, _) = Cr3::read();

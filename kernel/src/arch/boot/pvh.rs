@@ -9,6 +9,7 @@ use bootloader_api::info::{MemoryRegion, MemoryRegionKind, MemoryRegions, Option
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
 use core::ops::Range;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 const MAGIC: u32 = 0x336e_c578;
 /// e820 type of memory that may be used.
@@ -69,6 +70,13 @@ static STORAGE: Shared = Shared(UnsafeCell::new(Storage {
     cmdline_len: 0,
 }));
 
+/// Whether this boot came through this door.
+static ENTERED: AtomicBool = AtomicBool::new(false);
+
+pub(super) fn was_entered() -> bool {
+    ENTERED.load(Ordering::Relaxed)
+}
+
 /// The kernel command line (only the PVH door brings one).
 pub(super) fn cmdline() -> &'static [u8] {
     // SAFETY: nothing writes the storage after `pvh_main`.
@@ -93,6 +101,7 @@ extern "C" fn pvh_main(start_info: u64) -> ! {
         static __image_end: u8;
     }
     crate::arch::catch_faults();
+    ENTERED.store(true, Ordering::Relaxed);
     // SAFETY: the PVH protocol puts this address into EBX.
     let start = unsafe { at::<StartInfo>(start_info) };
     assert!(start.magic == MAGIC && start.version >= 1, "not started by a PVH loader with a memory map");

@@ -1,6 +1,6 @@
 //! Files, as the base generation has them.
 
-use super::too_big;
+use super::{seconds, too_big};
 use crate::fs;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -16,16 +16,15 @@ pub(super) const FILE_MODE: u32 = 0o644;
 
 pub(super) fn stat(path: &[u8], body: &mut [u8]) -> Result<usize, Errno> {
     let facts = fs::metadata(&fs::root(), path, true)?;
-    let seconds = |sec: i64| u64::try_from(sec).unwrap_or(0);
     let reply = StatReply {
         file_type: file_type(facts.kind),
         mode: facts.mode as u16,
         uid: 0,
         gid: 0,
         size: facts.size,
-        mtime: seconds(facts.mtime.sec),
-        atime: seconds(facts.mtime.sec),
-        ctime: seconds(facts.ctime.sec),
+        mtime: seconds(facts.mtime),
+        atime: seconds(facts.mtime),
+        ctime: seconds(facts.ctime),
     };
     reply.encode(body).map_err(too_big)
 }
@@ -103,7 +102,7 @@ pub(super) fn write(
 }
 
 /// Devices and directories are not read or written over the bus: a terminal would make the bus wait.
-fn regular(file: &File) -> Result<(), Errno> {
+pub(super) fn regular(file: &File) -> Result<(), Errno> {
     match file.kind() {
         Kind::File => Ok(()),
         Kind::Directory => Err(Errno::EISDIR),

@@ -1,14 +1,23 @@
 //! Requests of the agent, carried out with the functions that the system calls use.
 
+mod facts;
 mod files;
+mod listing;
+mod power;
 mod processes;
+mod upload;
+
+pub(super) use upload::Upload;
 
 use super::jobs;
 use crate::{fs, mm};
 use alloc::vec;
 use alloc::vec::Vec;
 use askr_abi::Errno;
+use askr_abi::types::Timespec;
+use askr_agentbus::policy::Origin;
 use askr_agentbus::{Control, Request};
+use askr_wire::message::{PowerRequest, ReaddirRequest, RenameRequest, TruncateRequest};
 use askr_wire::status::Status;
 use askr_wire::{Message, NoRoom};
 
@@ -70,28 +79,58 @@ pub(super) fn at_once(control: &Control<'_>) -> Result<Vec<u8>, Status> {
         Request::Ps { start } => processes::ps(start, body),
         Request::Ps2(request) => processes::ps2(request, body),
         Request::Kill(request) => processes::kill(control.origin, request, body),
+        Request::Uptime => facts::uptime(body),
+        Request::Time => facts::time(body),
+        Request::MemInfo => facts::meminfo(body),
+        Request::Info => facts::info(body),
         _ => Err(Errno::ENOSYS),
     })
 }
 
-/// As [`at_once`], of [`Lane::Files`].
+/// As [`at_once`], of [`Lane::Files`]. `upload` is the file that is written to piece by piece.
 ///
 /// # Errors
 /// The status to answer with.
-pub(super) fn files(control: &Control<'_>) -> Result<Vec<u8>, Status> {
+pub(super) fn files(control: &Control<'_>, upload: &mut Upload) -> Result<Vec<u8>, Status> {
     if needs_room(&control.request) {
         mm::require_heap_room().map_err(status)?;
     }
     let Control { origin, request, .. } = *control;
+    if let Request::Power(PowerRequest { action }) = request {
+        return Err(power::end(control, action));
+    }
     answer(control, |body| match request {
         Request::Stat { path } => files::stat(path, body),
         Request::List { start, path } => files::list(start, path, body),
         Request::Read { offset, len, path } => files::read(origin, offset, len, path, body),
+        Request::Readdir(ReaddirRequest { cursor, path }) => listing::readdir(cursor, path, body),
+        Request::FsInfo { path } => listing::fsinfo(path, body),
         Request::Write { mode, path, data } => files::write(origin, mode, path, data, body),
-        Request::Mkdir { path } => done(fs::make_directory(origin, &fs::root(), path, DIRECTORY_MODE)),
-        Request::Remove { path } => done(fs::remove(origin, &fs::root(), path)),
-        _ => Err(Errno::ENOSYS),
+        Request::WriteAt(request) => upload.write_at(origin, &request, body),
+        other => {
+            let changed = change(origin, &other);
+            // Whoever removes a file to have its room expects it to be free, so it is not kept open.
+            upload.close();
+            changed.map(|()| 0)
+        }
     })
+}
+
+/// Changes of one step, which say nothing but whether they were done.
+fn change(origin: Origin, request: &Request<'_>) -> Result<(), Errno> {
+    let root = &fs::root();
+    match *request {
+        Request::Mkdir { path } => fs::make_directory(origin, root, path, DIRECTORY_MODE),
+        Request::Remove { path } => fs::remove(origin, root, path),
+        Request::Rename(RenameRequest { from, to }) => fs::rename(origin, (root, from), (root, to), true),
+        Request::Unlink { path } => fs::unlink(origin, root, path),
+        Request::Rmdir { path } => fs::remove_directory(origin, root, path),
+        Request::Truncate(TruncateRequest { size, path }) => match i64::try_from(size) {
+            Ok(_) => fs::truncate(origin, root, path, size),
+            Err(_) => Err(Errno::EFBIG),
+        },
+        _ => Err(Errno::ENOSYS),
+    }
 }
 
 /// As [`at_once`], of [`Lane::Programs`].
@@ -107,7 +146,14 @@ pub(super) fn programs(control: &Control<'_>) -> Result<Vec<u8>, Status> {
 
 /// Whether a request makes the kernel remember something, for which there must be room.
 const fn needs_room(request: &Request<'_>) -> bool {
-    matches!(request, Request::Write { .. } | Request::Mkdir { .. })
+    matches!(
+        request,
+        Request::Write { .. }
+            | Request::WriteAt(_)
+            | Request::Mkdir { .. }
+            | Request::Rename(_)
+            | Request::Truncate(_)
+    )
 }
 
 /// The body that `fill` writes, as long as it says.
@@ -126,9 +172,9 @@ fn encoded<'a>(control: &Control<'_>, reply: &impl Message<'a>) -> Result<Vec<u8
     answer(control, |body| reply.encode(body).map_err(too_big))
 }
 
-/// The empty body of what has been done.
-fn done(result: Result<(), Errno>) -> Result<usize, Errno> {
-    result.map(|()| 0)
+/// A time as the bus tells it.
+fn seconds(time: Timespec) -> u64 {
+    u64::try_from(time.sec).unwrap_or(0)
 }
 
 const fn too_big(_: NoRoom) -> Errno {
@@ -139,10 +185,12 @@ const fn too_big(_: NoRoom) -> Errno {
 pub(super) const fn status(errno: Errno) -> Status {
     match errno {
         Errno::ENOENT => Status::NoEnt,
-        Errno::EINVAL => Status::Inval,
+        // Across file systems: the two paths do not go together.
+        Errno::EINVAL | Errno::EXDEV => Status::Inval,
         Errno::EEXIST => Status::Exist,
         Errno::EPERM => Status::Perm,
-        Errno::EAGAIN => Status::Again,
+        // Of open files there are too many for a moment.
+        Errno::EAGAIN | Errno::ENFILE => Status::Again,
         Errno::EBUSY => Status::Busy,
         Errno::ENOSPC => Status::NoSpc,
         Errno::ENOTDIR => Status::NotDir,
