@@ -3,13 +3,15 @@
 mod common;
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use askr::Machine;
 use askr_wire::message::{PathRequest, PingRequest, PsRequest, ReadRequest, WriteMode, WriteRequest};
 use askr_wire::status::Status;
 use askr_wire::{FRAME_MAX, Frame, FrameType, SessionHead, SessionId, code, encode};
+use common::PATIENCE;
 use common::peer::{Peer, bytes};
-use common::shell::{Askr, Shared};
+use common::shell::{Askr, Shared, number_after};
 use crc::{CRC_16_IBM_3740, CRC_32_ISCSI, Crc};
 
 static GUEST: Shared = Shared::new(Machine::new);
@@ -254,13 +256,19 @@ fn more_requests_than_there_is_room_for_are_refused_and_the_link_lives() {
     let mut askr = GUEST.take();
     let mut peer = Peer::in_session(askr.vm());
     let session = peer.session();
+    let refused = |askr: &mut Askr| number_after(&askr.run("cat /proc/bus"), "\nbusy ");
     for id in [session, None] {
         peer.set_session(id);
+        let before = refused(&mut askr);
         let read = bytes(&ReadRequest { offset: 0, len: u32::MAX, path: b"/bin/sh" });
         for _ in 0..200 {
             peer.send(code::READ, &read);
         }
         // Not every one gets an answer: a peer that keeps to its window is owed one.
+        let until = Instant::now() + PATIENCE;
+        while refused(&mut askr) == before {
+            assert!(Instant::now() < until, "{id:?}: nothing was refused");
+        }
     }
     peer.set_session(session);
     is_well(&mut askr, &mut peer);
