@@ -4,8 +4,10 @@ mod common;
 
 use std::fs;
 use std::path::Path;
+use std::time::Instant;
 
 use askr::{ExtraFile, Machine};
+use common::PATIENCE;
 use common::shell::{Askr, Shared, number_after};
 
 static GUEST: Shared = Shared::new(machine);
@@ -329,7 +331,13 @@ fn signals_are_sent_by_name_and_number_to_several() {
             ),
         ],
     );
-    let pids = [(); 3].map(|()| number_after(&askr.run("sleep infinity &"), "] "));
+    // The last is a group of two.
+    let jobs = ["sleep infinity", "sleep infinity", "(sleep infinity; true)"];
+    let pids = jobs.map(|job| number_after(&askr.run(&format!("{job} &")), "] "));
+    let until = Instant::now() + PATIENCE;
+    while askr.run("ps").matches(" sleep\r\n").count() < 3 {
+        assert!(Instant::now() < until, "not all of them sleep");
+    }
     askr.run(&format!("/bin/kill -s KILL {} -- {}; /bin/kill -9 -{}; wait", pids[0], pids[1], pids[2]));
     assert!(!askr.run("ps").contains(" sleep\r\n"));
 }
