@@ -119,11 +119,12 @@ fn many_pasted_lines_are_run_one_after_another() {
 fn a_program_that_does_not_read_loses_nothing_and_ctrl_c_reaches_it() {
     let mut askr = GUEST.take();
     askr.start("sleep 2 && cat");
-    let lines: String = (0..1200).map(|i| format!("typed ahead {i:04}\r")).collect();
+    let lines: String = (0..4000).map(|i| format!("typed ahead {i:04}\r")).collect();
     askr.type_bytes(lines.as_bytes()).unwrap();
     askr.type_bytes(b"\x04").unwrap();
-    // More lines than the kernel queues. Each is echoed when there is room for it, and printed by `cat`; the two may
-    // mix, but all bytes are there twice. Only echo that found COM1 busy is missing, and that is counted.
+    // More bytes than the kernel queues, so that the host has to wait. Each line is echoed when there is room for it, and
+    // printed by `cat`; the two may mix, but all bytes are there twice. Only echo that found COM1 busy is missing, and that
+    // is counted.
     let shown = askr.finish();
     let lost = number_after(&askr.run("cat /proc/console"), "lost ");
     let expected = 2 * lines.replace('\r', "\r\n").len() as u64;
