@@ -236,10 +236,11 @@ fn tab_completes_commands_and_paths() {
 fn ten_thousand_commands_leave_no_memory_behind() {
     let mut askr = GUEST.take();
     let mut rounds = |count: u32| {
-        askr.run(&format!(
-            "i=0; while [ $i -lt {count} ]; do f() {{ local z=$1; return 1; }}; f \"a $i\" || x=${{z-$i}}; \
-             i=$((i+1)); done > /tmp/none"
+        let shown = askr.run(&format!(
+            "i=0; while [ $i -lt {count} ]; do f() {{ local z=\"$1\"; return 1; }}; f \"a $i\" || x=${{z-$i}}; \
+             i=$((i+1)); done; echo $i $x"
         ));
+        assert_eq!(shown, format!("{count} {}\r\n", count - 1));
         let pid = number_after(&askr.run("echo pid=$$"), "pid=");
         let free = askr.run("cat /proc/meminfo");
         (pid, number_after(&free, "MemFree:"))
