@@ -2,7 +2,10 @@
 
 mod common;
 
+use std::time::Instant;
+
 use askr::Machine;
+use common::PATIENCE;
 use common::program::program;
 use common::shell::{Askr, Shared, number_after};
 
@@ -23,15 +26,15 @@ const KEPT: u64 = 128;
 /// Waits until as much is free as before.
 #[track_caller]
 fn is_back(askr: &mut Askr, before: u64) {
-    let mut now = 0;
-    for _ in 0..100 {
-        now = free(askr);
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let now = free(askr);
         if now + KEPT >= before {
             return;
         }
+        assert!(Instant::now() < until, "{before} KiB were free, and now {now} KiB");
         askr.run("sleep 0.1");
     }
-    panic!("{before} KiB were free, and now {now} KiB");
 }
 
 #[test]
