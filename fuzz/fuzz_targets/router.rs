@@ -90,7 +90,7 @@ impl World {
             8 => self.respond(usize::from(input.u8()?), input.long_string()?),
             9 => {
                 let name = input.short_string()?;
-                self.router.event(self.now, Event::Exit { pid: input.u32()?, code: 1, name });
+                self.router.event(self.now, &Event::Exit { pid: input.u32()?, code: 1, name });
             }
             10 => (0..input.u8()?).for_each(|_| _ = self.send()),
             _ => self.router.on_stall(),

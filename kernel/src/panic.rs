@@ -3,7 +3,7 @@
 
 use crate::arch::power;
 use crate::drivers::debugcon;
-use crate::{console, screen, trace};
+use crate::{bus, console, screen, trace};
 use core::panic::PanicInfo;
 use core::sync::atomic::{AtomicBool, Ordering};
 
@@ -22,6 +22,12 @@ fn panic(info: &PanicInfo<'_>) -> ! {
         let words = [line.as_bytes(), b"The machine is halted. Start it again.\n"];
         screen::write_alarm(&words);
         console::write_emergency(&words);
+        let where_to = info.location();
+        let told = match where_to {
+            Some(at) => trace::Line::format(format_args!("{} ({at})", info.message())),
+            None => trace::Line::format(format_args!("{}", info.message())),
+        };
+        bus::panicked(told.as_bytes().trim_ascii_end());
     }
     power::halt()
 }

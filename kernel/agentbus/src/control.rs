@@ -281,6 +281,6 @@ mod tests {
             assert_eq!(Request::decode(code, &[0; 3]), Err(Status::Inval));
         }
         assert_eq!(Request::decode(code::PS, &[0; 5]), Err(Status::Inval));
-        assert_eq!(Request::decode(code::EVENTS, &[]), Err(Status::NoSys));
+        assert_eq!(Request::decode(code::EVENTS, &[]), Err(Status::NoSys), "the router's own");
     }
 }

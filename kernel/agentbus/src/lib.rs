@@ -22,6 +22,7 @@ extern crate alloc;
 mod asks;
 mod bounded;
 mod control;
+mod event;
 mod event_log;
 mod fault;
 pub mod jobs;
@@ -38,13 +39,15 @@ mod transmit;
 pub use askr_wait::{Nanos, Ticket};
 pub use asks::{ASKS_MAX, Ask, AskError, AskOutcome, AskPoll, PROGRAM_MAX};
 pub use control::{Control, Request};
-pub use event_log::{EventLog, LOG_MAX, Logged};
+pub use event::Event;
+pub use event_log::{EventLog, FAULTS_MAX, LOG_MAX, Logged};
 pub use fault::{Backtrace, Fault};
-pub use outbox::{EVENTS_MAX, Event, REFUSALS_MAX, URGENT_MAX};
+pub use outbox::{EVENT_BURST, REFUSALS_MAX, URGENT_MAX};
 pub use reply_slots::{BASE_REPLIES_MAX, Token};
 pub use reply_window::WINDOW_MAX;
 pub use router::{Config, Effect, Router};
 pub use stats::{Counter, Stats};
+pub use transmit::PANIC_FRAME_MAX;
 
 /// Nanoseconds in a millisecond.
 pub(crate) const NANOS_PER_MS: Nanos = 1_000_000;

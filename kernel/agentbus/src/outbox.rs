@@ -1,78 +1,23 @@
-//! What waits to be sent and is not kept elsewhere: urgent answers, events, and refusals.
+//! What waits to be sent and is not kept elsewhere: urgent answers, refusals, and how far the events have been sent.
 
+use askr_wait::Nanos;
 use askr_wire::message::PingReply;
 use askr_wire::status::Status;
 use askr_wire::{SessionId, code};
 
-use crate::bounded::{Queue, Text};
+use crate::NANOS_PER_MS;
+use crate::bounded::Queue;
+use crate::event_log::EventLog;
+use crate::session::Route;
 
 /// Most answers to HELLO and PING that wait to be sent.
 pub const URGENT_MAX: usize = 8;
-/// Most events that wait to be sent; the oldest goes when another comes.
-pub const EVENTS_MAX: usize = 64;
 /// Most refusals that wait to be sent.
 pub const REFUSALS_MAX: usize = 64;
-/// Longest name in an event, in bytes, as its length field has it.
-const NAME_MAX: usize = 255;
-
-/// Something that happened to a process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event<'a> {
-    /// It came to be.
-    Spawn {
-        /// The new process.
-        pid: u32,
-        /// Who started it.
-        parent: u32,
-        /// Its program; what is over 255 bytes is cut.
-        name: &'a [u8],
-    },
-    /// It ended.
-    Exit {
-        /// The process.
-        pid: u32,
-        /// Its exit code.
-        code: u32,
-        /// Its program.
-        name: &'a [u8],
-    },
-    /// It died of a fault.
-    Fault {
-        /// The process.
-        pid: u32,
-        /// Vector of the exception.
-        vector: u32,
-        /// Its program.
-        name: &'a [u8],
-    },
-}
-
-/// An event as it waits.
-#[derive(Clone, Copy)]
-pub(crate) struct StoredEvent {
-    pub(crate) seq: u32,
-    pub(crate) code: u16,
-    pub(crate) pid: u32,
-    pub(crate) aux: u32,
-    pub(crate) info: u32,
-    pub(crate) name: Text<NAME_MAX>,
-}
-
-impl StoredEvent {
-    /// Event number `number` of this boot, from 0.
-    pub(crate) fn new(number: u64, event: Event<'_>) -> Self {
-        let (code, pid, aux, info, name) = match event {
-            Event::Spawn { pid, parent, name } => (code::EVENT_SPAWN, pid, parent, 0, name),
-            Event::Exit { pid, code, name } => (code::EVENT_EXIT, pid, 0, code, name),
-            Event::Fault { pid, vector, name } => (code::EVENT_FAULT, pid, 0, vector, name),
-        };
-        // Events have the numbers from EVENT_SEQ_FIRST up to those of asks, then again.
-        let range = u64::from(code::ASK_SEQ_FIRST - code::EVENT_SEQ_FIRST);
-        let seq = code::EVENT_SEQ_FIRST + u32::try_from(number % range).unwrap_or(0);
-        let name = Text::new(&name[..name.len().min(NAME_MAX)]).unwrap_or(Text::EMPTY);
-        Self { seq, code, pid, aux, info, name }
-    }
-}
+/// Time between two events on the line in the long run, so that a storm of them takes a small part of the machine, ...
+const EVENT_INTERVAL: Nanos = NANOS_PER_MS;
+/// ... and how many may go out one after the other before that.
+pub const EVENT_BURST: u64 = 64;
 
 /// An answer that goes before everything else. HELLO is among them because the peer cannot read an ask of its
 /// session before it knows the session.
@@ -94,47 +39,73 @@ pub(crate) struct Refusal {
 
 pub(crate) struct Outbox {
     pub(crate) urgent: Queue<Urgent>,
-    pub(crate) events: Queue<StoredEvent>,
     pub(crate) refusals: Queue<Refusal>,
+    /// Number of the first event that whoever is attached was not sent.
+    next_event: u64,
+    /// The time at which the events sent so far would have ended, one in each [`EVENT_INTERVAL`].
+    events_until: Nanos,
 }
 
 impl Outbox {
     pub(crate) fn new() -> Self {
         Self {
             urgent: Queue::new(URGENT_MAX),
-            events: Queue::new(EVENTS_MAX),
             refusals: Queue::new(REFUSALS_MAX),
+            next_event: 0,
+            events_until: 0,
         }
+    }
+
+    /// The number of the first event that waits for whoever is at the end of `route`.
+    fn waiting_event(&mut self, log: &EventLog, route: Route) -> Option<u64> {
+        let waiting = log.from(self.next_event).find(|logged| is_told(route, logged.code));
+        // Those before it are told to nobody, so they need no second look.
+        self.next_event = waiting.map_or(log.count(), |logged| logged.number);
+        waiting.map(|logged| logged.number)
+    }
+
+    /// Whether an event waits for whoever is at the end of `route`.
+    pub(crate) fn has_event(&mut self, log: &EventLog, route: Route) -> bool {
+        self.waiting_event(log, route).is_some()
+    }
+
+    /// Takes the next event that may go out now.
+    pub(crate) fn take_event(&mut self, now: Nanos, log: &EventLog, route: Route) -> Option<u64> {
+        let number = self.waiting_event(log, route).filter(|_| self.events_from() <= now)?;
+        self.events_until = self.events_until.max(now) + EVENT_INTERVAL;
+        self.next_event = number + 1;
+        Some(number)
+    }
+
+    /// When the next event may go out.
+    pub(crate) const fn events_from(&self) -> Nanos {
+        self.events_until.saturating_sub((EVENT_BURST - 1) * EVENT_INTERVAL)
+    }
+
+    /// Before the oldest event of a full log goes: whether it was to be sent and is lost now.
+    pub(crate) fn loses_oldest(&mut self, log: &EventLog, route: Route) -> bool {
+        let first = log.first();
+        if !log.is_full() || self.next_event > first {
+            return false;
+        }
+        self.next_event = first + 1;
+        log.get(first).is_some_and(|logged| is_told(route, logged.code))
+    }
+
+    /// Begins anew for somebody else: events from now on. Returns how many were in line for whoever was at the end of
+    /// `route`.
+    pub(crate) fn skip_events(&mut self, log: &EventLog, route: Route) -> u64 {
+        let lost = log.from(self.next_event).filter(|logged| is_told(route, logged.code)).count();
+        self.next_event = log.count();
+        lost as u64
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::{Event, StoredEvent};
-    use askr_wire::code;
-
-    #[test]
-    fn event_numbers_stay_in_their_range() {
-        let event = Event::Exit { pid: 7, code: 3, name: b"sh" };
-        for (number, seq) in
-            [(0, 0x4000_0000), (5, 0x4000_0005), (0x3FFF_FFFF, 0x7FFF_FFFF), (0x4000_0000, 0x4000_0000)]
-        {
-            assert_eq!(StoredEvent::new(number, event).seq, seq);
-        }
-    }
-
-    #[test]
-    fn each_kind_of_event_fills_its_own_fields() {
-        let facts = |event| {
-            let stored = StoredEvent::new(0, event);
-            (stored.code, stored.pid, stored.aux, stored.info, stored.name.get().len())
-        };
-        let long = [b'x'; 300];
-        assert_eq!(facts(Event::Spawn { pid: 2, parent: 1, name: b"sh" }), (code::EVENT_SPAWN, 2, 1, 0, 2));
-        assert_eq!(facts(Event::Exit { pid: 2, code: 9, name: b"" }), (code::EVENT_EXIT, 2, 0, 9, 0));
-        assert_eq!(
-            facts(Event::Fault { pid: 2, vector: 14, name: &long }),
-            (code::EVENT_FAULT, 2, 0, 14, 255)
-        );
+/// Whether a kind of event goes to whoever is at the end of a route. A base peer knows three kinds.
+const fn is_told(route: Route, event: u16) -> bool {
+    match route {
+        Route::Nobody => false,
+        Route::Base => event <= code::EVENT_FAULT,
+        Route::Session(_) => true,
     }
 }

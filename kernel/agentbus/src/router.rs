@@ -8,8 +8,9 @@ use askr_wire::{BASE_PAYLOAD_MAX, Frame, FrameError, FrameType};
 use crate::NANOS_PER_MS;
 use crate::asks::{Ask, AskError, AskPoll, AskTable, Delivery};
 use crate::control::Control;
+use crate::event::Event;
 use crate::event_log::EventLog;
-use crate::outbox::{Event, Outbox, Refusal, StoredEvent};
+use crate::outbox::{Outbox, Refusal};
 use crate::reply_slots::{BASE_REPLIES_MAX, ReplySlots, State, Token, copy};
 use crate::reply_window::ReplyWindow;
 use crate::session::{Link, Route};
@@ -68,7 +69,7 @@ pub struct Router<W> {
 }
 
 impl<W> Router<W> {
-    /// A router with nobody attached. This takes all the memory it will ever use, about 352 KiB on the heap,
+    /// A router with nobody attached. This takes all the memory it will ever use, about 470 KiB on the heap,
     /// 256 KiB of it for the answers to as many asks as can wait.
     #[must_use]
     pub fn new(config: Config) -> Self {
@@ -89,6 +90,8 @@ impl<W> Router<W> {
     /// Takes in a whole frame. Afterwards there may be something to transmit.
     pub fn on_frame<'f>(&mut self, now: Nanos, frame: &Frame<'f>) -> Effect<'f, W> {
         self.stats.count(Counter::FramesIn);
+        // A lease that ended before this frame came has ended, also if the frame begins another.
+        self.reroute(now);
         let effect = match (frame.kind, frame.session) {
             (FrameType::Request, Some(head)) => self.session_request(now, frame, head),
             (FrameType::Request, None) => self.base_request(now, frame),
@@ -198,15 +201,28 @@ impl<W> Router<W> {
         self.config.boot_id
     }
 
-    /// Something happened to a process. It is kept, and sent if somebody is attached.
-    pub fn event(&mut self, now: Nanos, event: Event<'_>) {
+    /// Something happened. It is kept, and sent if somebody is attached. Returns whether the transmitter should look:
+    /// if others wait before this one, it does so anyway.
+    pub fn event(&mut self, now: Nanos, event: &Event<'_>) -> bool {
         self.reroute(now);
-        let stored = StoredEvent::new(self.log.count(), event);
-        self.log.push(now, event);
-        self.stats.count(Counter::Events);
-        if self.route != Route::Nobody && self.outbox.events.push_over(stored).is_some() {
+        let is_first = !self.outbox.has_event(&self.log, self.route);
+        self.note_event(now, event);
+        is_first && self.outbox.has_event(&self.log, self.route)
+    }
+
+    /// Keeps an event; the oldest may go for it.
+    fn note_event(&mut self, now: Nanos, event: &Event<'_>) {
+        if self.outbox.loses_oldest(&self.log, self.route) {
             self.stats.count(Counter::EventsLost);
         }
+        self.log.push(now, event);
+        self.stats.count(Counter::Events);
+    }
+
+    /// When [`next_frame`](Self::next_frame), which has nothing to send now, has an event: there were many of them.
+    #[must_use]
+    pub fn next_event(&mut self) -> Option<Nanos> {
+        self.outbox.has_event(&self.log, self.route).then(|| self.outbox.events_from())
     }
 
     /// The latest events.
@@ -292,19 +308,21 @@ impl<W> Router<W> {
         delivery
     }
 
-    /// Looks who is attached. Asks that wait are sent again to whoever is new; when the last one has gone,
-    /// nothing stays in line, so that the next one begins with what is for him.
+    /// Looks who is attached. Asks that wait are sent again to whoever is new, and events from now on; when the last one
+    /// has gone, nothing stays in line, so that the next one begins with what is for him.
     pub(crate) fn reroute(&mut self, now: Nanos) {
         let route = self.link.route(now);
         if route == self.route {
             return;
         }
+        let unsent = self.outbox.skip_events(&self.log, self.route);
+        self.stats.add(Counter::EventsLost, unsent);
         self.route = route;
         if route != Route::Nobody {
             self.asks.resend();
             return;
         }
-        self.stats.add(Counter::EventsLost, self.outbox.events.retain(|_| false));
+        self.note_event(now, &Event::LinkLost);
         let dropped = self.outbox.urgent.retain(|_| false) + self.outbox.refusals.retain(|_| false);
         self.stats.add(Counter::RepliesDropped, dropped);
         self.drop_replies();

@@ -2,7 +2,7 @@
 
 use askr_wait::Nanos;
 use askr_wire::message::{
-    AnswerReply, AnswerRequest, AsksRequest, Decision, HelloRequest, PingReply, PingRequest,
+    AnswerReply, AnswerRequest, AsksRequest, Decision, EventsRequest, HelloRequest, PingReply, PingRequest,
 };
 use askr_wire::status::Status;
 use askr_wire::{BASE_PAYLOAD_MAX, Frame, Message, SessionHead, code, ext_items};
@@ -165,6 +165,7 @@ impl<W> Router<W> {
             code::STATS => self.serve_stats(frame, token),
             code::ASKS => self.serve_asks(now, frame, token),
             code::ANSWER => self.serve_answer(frame, token),
+            code::EVENTS => self.serve_events(frame, token),
             _ => Request::decode(frame.code, frame.payload).map(|request| {
                 let body_max = self.window.body_max();
                 let origin = Origin::Agent { session: Some(head.id) };
@@ -194,6 +195,13 @@ impl<W> Router<W> {
         let AsksRequest { start } = AsksRequest::decode(frame.payload).map_err(malformed)?;
         let order = self.next_in_order();
         self.window.finish(token, order, |out| self.asks.encode(now, start, out));
+        Ok(Effect::None)
+    }
+
+    fn serve_events<'f>(&mut self, frame: &Frame<'_>, token: Token) -> Result<Effect<'f, W>, Status> {
+        let EventsRequest { cursor } = EventsRequest::decode(frame.payload).map_err(malformed)?;
+        let order = self.next_in_order();
+        self.window.finish(token, order, |out| self.log.encode(cursor, out));
         Ok(Effect::None)
     }
 

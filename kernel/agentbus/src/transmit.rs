@@ -10,7 +10,9 @@ use askr_wire::{
 
 use crate::NANOS_PER_MS;
 use crate::asks::{AskView, PROGRAM_MAX};
-use crate::outbox::{StoredEvent, Urgent};
+use crate::event::seq_of;
+use crate::event_log::{EVENT_EXT_MAX, Logged, NAME_MAX};
+use crate::outbox::Urgent;
 use crate::reply_slots::State;
 use crate::router::{Config, Router};
 use crate::session::{Route, Session};
@@ -20,6 +22,15 @@ use crate::stats::Counter;
 const ASK_EXT_MAX: usize = 3 + ASK_FACTS_MAX;
 /// `[pid:4][left_ms:4][proglen:1][program]`.
 const ASK_FACTS_MAX: usize = 9 + PROGRAM_MAX;
+
+/// `[pid:4][aux:4][info:4][namelen:1]`.
+const EVENT_HEAD_LEN: usize = 13;
+/// Most bytes of the payload of an event.
+const EVENT_PAYLOAD_MAX: usize = EVENT_HEAD_LEN + NAME_MAX;
+/// Most bytes of a panic's message that are told.
+const PANIC_MESSAGE_MAX: usize = 255;
+/// Room for the frame that tells of a panic, in bytes: head, session head, payload and checksum in COBS, and delimiters.
+pub const PANIC_FRAME_MAX: usize = 320;
 
 impl<W> Router<W> {
     /// Writes the next frame to send to `out` and returns its length in bytes; `None` if there is none now.
@@ -31,7 +42,7 @@ impl<W> Router<W> {
         let sent = self
             .send_urgent(out)
             .or_else(|| self.send_ask(now, out))
-            .or_else(|| self.send_event(out))
+            .or_else(|| self.send_event(now, out))
             .or_else(|| self.send_refusal(out))
             .or_else(|| self.send_reply(out))?;
         self.stats.count(Counter::FramesOut);
@@ -64,13 +75,27 @@ impl<W> Router<W> {
         write(Frame { kind: FrameType::DecisionReq, seq, code, session: head, payload: question }, out)
     }
 
-    fn send_event(&mut self, out: &mut [u8; FRAME_MAX]) -> Option<usize> {
+    fn send_event(&mut self, now: Nanos, out: &mut [u8; FRAME_MAX]) -> Option<usize> {
         let session = session_of(self.route)?;
-        let StoredEvent { seq, code, pid, aux, info, name } = self.outbox.events.pop()?;
-        let mut payload = [0; BASE_PAYLOAD_MAX];
-        let len = ProcessEvent { pid, aux, info, name: name.get() }.encode(&mut payload).ok()?;
-        let head = session.map(|id| SessionHead { id, ext: &[] });
-        write(Frame { kind: FrameType::Event, seq, code, session: head, payload: &payload[..len] }, out)
+        let number = self.outbox.take_event(now, &self.log, self.route)?;
+        let logged = self.log.get(number)?;
+        let (mut payload, mut ext) = ([0; EVENT_PAYLOAD_MAX], [0; EVENT_EXT_MAX]);
+        let len = logged.event.encode(&mut payload).ok()?;
+        let ext_len = logged.ext(&mut ext);
+        let Logged { number, code, .. } = logged;
+        write(event(number, code, session, &ext[..ext_len], &payload[..len]), out)
+    }
+
+    /// Writes the frame that tells the session's peer of a panic, whose words are `message`, and returns its length;
+    /// `None` without a session. Of the message, what is over 255 bytes is cut. Nothing changes: nothing comes after.
+    pub fn panic_frame(&self, message: &[u8], out: &mut [u8; PANIC_FRAME_MAX]) -> Option<usize> {
+        let Route::Session(session) = self.route else { return None };
+        let message = &message[..message.len().min(PANIC_MESSAGE_MAX)];
+        let mut payload = [0; EVENT_HEAD_LEN + PANIC_MESSAGE_MAX];
+        let told = ProcessEvent { pid: 0, aux: 0, info: 0, name: message };
+        let len = told.encode(&mut payload).ok()?;
+        let frame = event(self.log.count(), code::EVENT_PANIC, Some(session), &[], &payload[..len]);
+        encode(&frame, out).ok()
     }
 
     fn send_refusal(&mut self, out: &mut [u8; FRAME_MAX]) -> Option<usize> {
@@ -105,6 +130,17 @@ const fn session_of(route: Route) -> Option<Option<SessionId>> {
         Route::Base => Some(None),
         Route::Session(id) => Some(Some(id)),
     }
+}
+
+fn event<'f>(
+    number: u64,
+    code: u16,
+    session: Option<SessionId>,
+    ext: &'f [u8],
+    payload: &'f [u8],
+) -> Frame<'f> {
+    let session = session.map(|id| SessionHead { id, ext });
+    Frame { kind: FrameType::Event, seq: seq_of(number), code, session, payload }
 }
 
 fn response(seq: u32, code: u16, session: Option<SessionId>, payload: &[u8]) -> Frame<'_> {

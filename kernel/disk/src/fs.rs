@@ -31,6 +31,8 @@ pub struct Hooks {
     pub wake: fn(),
     /// What was written to the file of this path (without its first slash) is lost, and nobody else was told.
     pub lost: fn(&[u8], Errno),
+    /// It has become full: told once, until there was room again. Called while the file system is locked.
+    pub full: fn(),
 }
 
 /// A mounted disk.
@@ -62,6 +64,17 @@ impl<R: Lock> Shared<R> {
             dropped.into_iter().for_each(|one| tree.retire(one));
         }
         operation(&mut tree)
+    }
+
+    /// As [`Self::with`], for an operation that may find no space.
+    pub(crate) fn attempt<T>(&self, operation: impl FnOnce(&mut Tree<R>) -> Result<T>) -> Result<T> {
+        self.with(|tree| {
+            let result = operation(tree);
+            if let Err(Errno::ENOSPC) = result {
+                tree.refused();
+            }
+            result
+        })
     }
 
     pub(crate) fn sync(&self) -> Result<()> {

@@ -88,7 +88,7 @@ impl<R: Lock> Node<R> {
 
     /// Removes the name of `node`.
     pub(crate) fn remove(&self, name: &[u8], node: &Self) -> Result<()> {
-        self.shared.with(|tree| {
+        self.shared.attempt(|tree| {
             let path = tree.path(self.id(), Some(name))?;
             tree.before_unlink(node)?;
             tree.lfs.remove(&path)?;
@@ -127,6 +127,9 @@ impl<R: Lock> Node<R> {
             self.extend(tree, handle, size, offset)?;
         }
         let written = tree.lfs.write(handle, offset, &bytes[..room])?;
+        if written == room {
+            tree.written(written);
+        }
         let end = offset + written as u64;
         self.changed(tree, end.max(size.max(offset)));
         Ok(written)
@@ -159,7 +162,7 @@ impl<R: Lock> Node<R> {
     /// Adds a name with what is behind it to this directory.
     pub(crate) fn make(&self, name: &[u8], facts: Facts, content: Option<&[u8]>) -> Result<Arc<dyn Vnode>> {
         self.require_directory()?;
-        self.shared.with(|tree| {
+        self.shared.attempt(|tree| {
             let path = tree.path(self.id(), Some(name))?;
             if name.len() > tree.lfs.name_max() {
                 return Err(Errno::ENAMETOOLONG);
@@ -175,6 +178,7 @@ impl<R: Lock> Node<R> {
                     tree.lfs.remove(&path)?;
                     return Err(errno);
                 }
+                tree.written(0);
             } else {
                 tree.require_open_room()?;
             }

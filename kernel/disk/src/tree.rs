@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 
 use askr_abi::Errno;
 use askr_abi::types::Timespec;
+use askr_vfs::Fullness;
 
 use crate::Result;
 use crate::facts::Facts;
@@ -32,6 +33,7 @@ pub(crate) struct Tree<R: Lock> {
     names: BTreeMap<(u64, Vec<u8>), u64>,
     generation: u64,
     open: usize,
+    fullness: Fullness,
 }
 
 /// A node that is in use.
@@ -56,7 +58,15 @@ pub(crate) type Dropped = (u64, u64);
 
 impl<R: Lock> Tree<R> {
     pub(crate) fn new(lfs: Littlefs, hooks: Hooks) -> Self {
-        Self { lfs, hooks, live: BTreeMap::new(), names: BTreeMap::new(), generation: 0, open: 0 }
+        Self {
+            lfs,
+            hooks,
+            live: BTreeMap::new(),
+            names: BTreeMap::new(),
+            generation: 0,
+            open: 0,
+            fullness: Fullness::Room,
+        }
     }
 
     /// Lets go of a node that nobody uses any more; what of it is still to be written is written.
@@ -85,12 +95,36 @@ impl<R: Lock> Tree<R> {
             return Ok(());
         };
         if self.lfs.is_dirty(*handle) {
-            self.lfs.sync(*handle)?;
+            match self.lfs.sync(*handle) {
+                Ok(()) => self.fullness.written(0),
+                Err(Errno::ENOSPC) => {
+                    self.refused();
+                    return Err(Errno::ENOSPC);
+                }
+                Err(errno) => return Err(errno),
+            }
         }
         if let Some(live) = self.live.get_mut(&id) {
             live.dirty_since = None;
         }
         Ok(())
+    }
+
+    /// There was no space for something.
+    pub(crate) fn refused(&mut self) {
+        if self.fullness.refused() {
+            (self.hooks.full)();
+        }
+    }
+
+    /// Something was written: see [`Fullness::written`].
+    pub(crate) const fn written(&mut self, bytes: usize) {
+        self.fullness.written(bytes as u64);
+    }
+
+    /// Bytes were given back.
+    pub(crate) const fn released(&mut self, bytes: u64) {
+        self.fullness.released(bytes);
     }
 
     /// As [`Self::commit`] for all nodes that have had something to write since `before`. Returns whether others are left.
@@ -274,6 +308,7 @@ impl<R: Lock> Tree<R> {
     /// After the name of a node has gone.
     pub(crate) fn after_unlink(&mut self, node: &Node<R>) {
         self.take_name(node.id());
+        self.released(node.facts().size);
         node.set_unlinked();
         if let Some(live) = self.live.get_mut(&node.id()) {
             live.unlinked = true;

@@ -100,12 +100,12 @@ impl<R: Lock> Vnode for Node<R> {
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<usize> {
         self.require_file()?;
-        self.shared.with(|tree| self.write(tree, offset, bytes))
+        self.shared.attempt(|tree| self.write(tree, offset, bytes))
     }
 
     fn append(&self, bytes: &[u8]) -> Result<(usize, u64)> {
         self.require_file()?;
-        self.shared.with(|tree| {
+        self.shared.attempt(|tree| {
             let count = self.write(tree, self.facts().size, bytes)?;
             Ok((count, self.facts().size))
         })
@@ -113,7 +113,7 @@ impl<R: Lock> Vnode for Node<R> {
 
     fn truncate(&self, size: u64) -> Result<()> {
         self.require_file()?;
-        self.shared.with(|tree| {
+        self.shared.attempt(|tree| {
             let handle = tree.handle(self.id(), &self.facts())?;
             let before = self.facts().size;
             if size > before {
@@ -121,6 +121,7 @@ impl<R: Lock> Vnode for Node<R> {
             }
             if size < before {
                 tree.lfs.cut(handle, size)?;
+                tree.released(before - size);
             }
             self.changed(tree, size);
             Ok(())
@@ -131,7 +132,7 @@ impl<R: Lock> Vnode for Node<R> {
         let mut facts = self.facts();
         facts.mode = change.mode.map_or(facts.mode, |mode| (mode & 0o7777) as u16);
         facts.mtime = change.mtime.unwrap_or(facts.mtime);
-        self.shared.with(|tree| {
+        self.shared.attempt(|tree| {
             if facts.kind == Kind::Directory || !tree.is_open(self.id()) {
                 // The root's are not kept: littlefs has its own things there.
                 if self.id() != ROOT {
@@ -224,7 +225,7 @@ impl<R: Lock> Vnode for Node<R> {
             Some(replaced) if !is_dir(&node) && is_dir(replaced) => return Err(Errno::EISDIR),
             _ => {}
         }
-        self.shared.with(|tree| {
+        self.shared.attempt(|tree| {
             if tree.contains(node.id(), new_dir.id()) {
                 return Err(Errno::EINVAL);
             }

@@ -3,22 +3,27 @@
 
 mod ask;
 mod control;
+mod events;
 pub(crate) mod jobs;
 mod lanes;
 pub(crate) mod port;
 
 pub(crate) use ask::{Answer, Question, ask};
+pub(crate) use events::{
+    events, filesystem_full, panicked, process_exited, process_faulted, process_killed_for_memory,
+    process_started,
+};
 
 use crate::arch::clock::{self, Nanos, SECOND};
-use crate::process::{self, ExitStatus, Pid, Process};
+use crate::process::{self, Pid};
 use crate::sched::{self, Task};
-use crate::{kprintln, random, trace, version};
+use crate::{kprintln, random, version};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use askr_abi::Errno;
-use askr_agentbus::{Config, Counter, Effect, Event, Fault, Logged, Router};
+use askr_agentbus::{Config, Counter, Effect, Event, Router};
 use askr_wire::{Deframer, FRAME_MAX, Frame, SESSION_PAYLOAD_MAX};
 use port::Watch;
 use spin::{Mutex, Once};
@@ -41,7 +46,9 @@ static TASK: Once<Arc<Task>> = Once::new();
 /// ENOMEM.
 pub(crate) fn start() -> Result<(), Errno> {
     let config = Config::new(random::bytes(), version::RELEASE);
-    *ROUTER.lock() = Some(Box::new(Router::new(config)));
+    let mut router = Box::new(Router::new(config));
+    router.event(clock::now(), &Event::Boot);
+    *ROUTER.lock() = Some(router);
     jobs::init();
     if let Err(error) = port::open() {
         kprintln!("COM2: {error}; this machine has no line for an agent");
@@ -58,34 +65,6 @@ pub(crate) fn wake() {
     }
 }
 
-/// Tells the agent that a process has started: once, when it has become a program of its own, or before the first other
-/// thing that is told of it. Right after a fork it would only bear its parent's name.
-pub(crate) fn process_started(process: &Process) {
-    if process.announce() {
-        let name = process.name();
-        event(Event::Spawn { pid: process.pid(), parent: process.parent(), name: &name });
-    }
-}
-
-/// Tells the agent that a process has ended.
-pub(crate) fn process_exited(process: &Process, status: ExitStatus) {
-    process_started(process);
-    let name = process.name();
-    event(Event::Exit { pid: process.pid(), code: status.shell_code(), name: &name });
-}
-
-/// Tells the agent that a process has faulted; its end is told besides.
-pub(crate) fn process_faulted(process: &Process, fault: &Fault) {
-    process_started(process);
-    let name = process.name();
-    event(Event::Fault { pid: process.pid(), vector: fault.vector.into(), name: &name });
-}
-
-fn event(event: Event<'_>) {
-    with_router(|router| router.event(clock::now(), event));
-    wake();
-}
-
 /// `/proc/bus`: the link's state and all counters, one to a line.
 pub(crate) fn report() -> String {
     with_router(|router| {
@@ -94,28 +73,6 @@ pub(crate) fn report() -> String {
             format!("attached {attached}\nstalled {}\nticks {}\n", port::is_stalled(), sched::ticks());
         for &counter in Counter::ALL {
             text += &format!("{} {}\n", counter.name(), router.stats().get(counter));
-        }
-        text
-    })
-}
-
-/// `/proc/events`: the latest events, one to a line, and before them how many older ones are not kept any more.
-pub(crate) fn events() -> String {
-    with_router(|router| {
-        let log = router.events();
-        let mut text = String::new();
-        if let Some(lost) = log.iter().next().map(Logged::number).filter(|&lost| lost > 0) {
-            text += &format!("lost {lost}\n");
-        }
-        for logged in log.iter() {
-            let (what, pid, detail, name) = match logged.event() {
-                Event::Spawn { pid, parent, name } => ("spawn", pid, format!("parent={parent}"), name),
-                Event::Exit { pid, code, name } => ("exit", pid, format!("status={code}"), name),
-                Event::Fault { pid, vector, name } => ("fault", pid, format!("vector={vector}"), name),
-            };
-            let time = trace::Stamp(logged.time());
-            let (number, name) = (logged.number(), name.escape_ascii());
-            text += &format!("{number} {time} {what} pid={pid} {detail} name={name}\n");
         }
         text
     })
@@ -190,7 +147,8 @@ fn transmit(frame: &mut [u8; FRAME_MAX]) -> Option<Nanos> {
     loop {
         match port::watch() {
             Watch::Ready => {
-                let length = with_router(|router| router.next_frame(clock::now(), frame))?;
+                let next = with_router(|router| router.next_frame(clock::now(), frame));
+                let Some(length) = next else { return with_router(Router::next_event) };
                 port::send(&frame[..length]);
             }
             Watch::Busy(deadline) | Watch::Waiting(deadline) => return Some(deadline),

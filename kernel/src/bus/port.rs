@@ -10,6 +10,8 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A line that takes nothing for so long is stalled: the frame on it is abandoned.
 const STALL: Nanos = SECOND;
+/// Time that the word of a panic may wait for the line.
+const EMERGENCY: Nanos = SECOND / 4;
 /// Every frame begins and ends with this byte.
 const DELIMITER: u8 = 0;
 
@@ -59,6 +61,14 @@ pub(super) fn send(frame: &[u8]) {
     let mut line = LINE.lock();
     line.send(frame);
     LAST_UNSENT.store(line.unsent() as u64, Ordering::Relaxed);
+}
+
+/// Sends a frame from a panic: by polling, after what is on its way, with a deadline by the clock.
+pub(super) fn send_emergency(frame: &[u8]) {
+    let deadline = clock::now() + EMERGENCY;
+    let mut line = LINE.seize();
+    line.flush_until(|| clock::now() >= deadline);
+    line.write_polled(frame, || clock::now() >= deadline);
 }
 
 /// Looks whether the next frame may go out. One frame at a time is on its way, so that an urgent one never waits

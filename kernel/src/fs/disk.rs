@@ -5,9 +5,9 @@ use crate::arch::boot;
 use crate::arch::clock::{self, SECOND};
 use crate::drivers::block::BlockDevice;
 use crate::drivers::debugcon;
-use crate::kprintln;
 use crate::sched::{self, Task};
 use crate::sync::SleepLock;
+use crate::{bus, kprintln};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
@@ -77,7 +77,7 @@ fn mount_on(device: BlockDevice) -> Result<String, Errno> {
         Ok(device) => device,
         Err(why) => return Ok(why.into()),
     };
-    let fs = DiskFs::mount(device, DEV_DISK, Hooks { clock: now, wake, lost })?;
+    let fs = DiskFs::mount(device, DEV_DISK, Hooks { clock: now, wake, lost, full })?;
     let fs = DISK.call_once(|| fs);
     match vfs().root().mkdir(&POINT[1..], 0o755) {
         Ok(_) | Err(Errno::EEXIST) => {}
@@ -129,6 +129,10 @@ fn wake() {
 
 fn lost(path: &[u8], errno: Errno) {
     kprintln!("disk: lost what was written to /disk/{}: {}", String::from_utf8_lossy(path), errno.message());
+}
+
+fn full() {
+    bus::filesystem_full(POINT);
 }
 
 /// Writes what waits, for ever.

@@ -18,7 +18,7 @@ pub(crate) use pipe::pipe;
 pub(crate) use stream::{read_waiting, readiness, stream, write_waiting};
 
 use crate::arch::clock::{self, SECOND};
-use crate::{kprintln, mm, policy};
+use crate::{bus, kprintln, mm, policy};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -48,7 +48,7 @@ static VFS: Once<Vfs> = Once::new();
 pub(crate) fn init(archive: &'static [u8]) {
     let of_heap = mm::heap_usage().total as u64 / RAMFS_HEAP_SHARE;
     let limit = of_heap.min(mm::usage().total * mm::PAGE / RAMFS_SHARE);
-    let root = RamFs::new(DEV_ROOT, limit, now);
+    let root = RamFs::watched(DEV_ROOT, limit, now, || bus::filesystem_full(b"/"));
     if let Err(error) = askr_vfs::populate(&root, archive) {
         kprintln!("initrd: {error}");
     }

@@ -24,7 +24,7 @@ type Make = fn() -> Result<Vec<u8>, Errno>;
 const FIXED: &[(&str, Make)] = &[
     ("bus", || Ok(bus::report().into_bytes())),
     ("console", || Ok(console::report().into_bytes())),
-    ("events", || Ok(bus::events().into_bytes())),
+    ("events", bus::events),
     ("kmsg", trace::messages),
     ("meminfo", meminfo),
     ("mounts", mounts),

@@ -3,7 +3,7 @@
 use super::signal::post;
 use super::{INIT, Process, table};
 use crate::sched::{self, Task};
-use crate::{kprintln, mm};
+use crate::{bus, kprintln, mm};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use askr_abi::Errno;
@@ -35,8 +35,9 @@ fn make_room() -> Result<(), Errno> {
         Victim::Process(Candidate { pid, resident, .. }) => {
             let task = table::find(pid).ok_or(Errno::ENOMEM)?;
             let name = task.process().map(Process::name).unwrap_or_default();
-            let (name, size) = (name.escape_ascii(), resident / 1024);
-            kprintln!("out of memory for process {}: {name}[{pid}] is killed, {size} KiB", me.pid());
+            let (shown, size) = (name.escape_ascii(), resident / 1024);
+            kprintln!("out of memory for process {}: {shown}[{pid}] is killed, {size} KiB", me.pid());
+            bus::process_killed_for_memory(pid, me.pid(), resident, &name);
             end(&task);
         }
         Victim::Job { group, processes, resident } => {
@@ -45,7 +46,10 @@ fn make_room() -> Result<(), Errno> {
                 "out of memory for process {}: job {group} is killed, {processes} processes, {size} KiB",
                 me.pid()
             );
-            table::group(group).iter().for_each(end);
+            let members = table::group(group);
+            let name = members.iter().find_map(|task| task.process()).map(Process::name).unwrap_or_default();
+            bus::process_killed_for_memory(group, me.pid(), resident, &name);
+            members.iter().for_each(end);
         }
     }
     if me.is_ending() { Err(Errno::ENOMEM) } else { Ok(()) }

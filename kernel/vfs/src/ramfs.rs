@@ -33,6 +33,8 @@ pub struct RamFs {
 struct Shared {
     dev: u64,
     clock: Clock,
+    /// Told when it has become full.
+    full: fn(),
     budget: Budget,
     next_ino: AtomicU64,
     /// Held while names are looked at or changed, so that each change is one step even when it touches two
@@ -45,9 +47,17 @@ impl RamFs {
     /// fixed cost for each node; bytes borrowed from the initial archive are free.
     #[must_use]
     pub fn new(dev: u64, limit: u64, clock: Clock) -> Self {
+        Self::watched(dev, limit, clock, || {})
+    }
+
+    /// As [`Self::new`], for somebody who is to be told by `full` when it has become full: once, until there was room
+    /// again. It is called while nodes are locked, and uses none.
+    #[must_use]
+    pub fn watched(dev: u64, limit: u64, clock: Clock, full: fn()) -> Self {
         let shared = Shared {
             dev,
             clock,
+            full,
             budget: Budget::new(limit),
             next_ino: AtomicU64::new(1),
             tree: Mutex::new(()),
@@ -85,6 +95,14 @@ impl RamFs {
 }
 
 impl Shared {
+    /// Takes note of how something ended that needs space; `bytes` of what it gave were written.
+    fn noted<T>(&self, result: Result<T>, bytes: impl FnOnce(&T) -> usize) -> Result<T> {
+        if self.budget.note(result.as_ref().map(bytes).map_err(|&errno| errno)) {
+            (self.full)();
+        }
+        result
+    }
+
     fn ino(&self) -> u64 {
         self.next_ino.fetch_add(1, Ordering::Relaxed)
     }

@@ -1,4 +1,5 @@
-//! `events [-f] [-n N]`: what happened to processes, from `/proc/events`: starts, ends, faults. The agent gets the same.
+//! `events [-f] [-n N]`: what happened, from `/proc/events`: starts, ends and faults of processes, memory used up, full file
+//! systems, the loss of the agent. The agent gets the same.
 #![no_std]
 #![no_main]
 #![deny(unsafe_code)]
@@ -18,7 +19,7 @@ askr_userland::main!(main);
 const SYNTAX: Syntax = Syntax {
     name: "events",
     operands: "",
-    about: "Prints the latest events: number, seconds since boot, what happened to which process.",
+    about: "Prints the latest events: number, seconds since boot, what happened.",
     flags: &[
         flag(b'f', "follow", "then those to come, until Ctrl-C"),
         option(b'n', "lines", "N", "only the last so many"),

@@ -3,6 +3,7 @@
 mod asks;
 mod at_most_once;
 mod base;
+mod events;
 mod model;
 mod order;
 mod peer;

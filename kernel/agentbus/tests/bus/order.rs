@@ -1,10 +1,10 @@
 //! What is sent, and before what.
 
-use askr_agentbus::{Counter, EVENTS_MAX, Event};
-use askr_wire::message::{PingRequest, ProcessEvent};
-use askr_wire::{FrameType, Message, code};
+use askr_agentbus::{Counter, Event};
+use askr_wire::message::PingRequest;
+use askr_wire::{FrameType, code};
 
-use crate::peer::{Bus, SECOND, bytes_of};
+use crate::peer::{Bus, bytes_of};
 
 const EXIT: Event<'static> = Event::Exit { pid: 3, code: 1, name: b"sh" };
 
@@ -16,7 +16,7 @@ fn pings_go_before_asks_before_events_before_all_else() {
     let did = bus.base(1, code::STAT, b"/");
     bus.serve(did, b"");
     bus.base(2, 0xFFFF, b"");
-    bus.router.event(bus.now, EXIT);
+    bus.router.event(bus.now, &EXIT);
     let _ticket = bus.ask(1);
     bus.request(2, code::PING, &bytes_of(&PingRequest { counter: 1 }));
     let order: Vec<_> = bus.drain().iter().map(|sent| (sent.kind, sent.code)).collect();
@@ -52,27 +52,6 @@ fn the_answer_to_hello_goes_before_the_asks_of_its_session() {
     let _ticket = bus.ask(1);
     assert_eq!(bus.greet(2, |hello| hello).code, code::HELLO);
     assert_eq!(bus.only().kind, FrameType::DecisionReq);
-}
-
-#[test]
-fn events_are_sent_while_somebody_is_attached_and_the_oldest_go_when_there_are_too_many() {
-    let mut bus = Bus::new();
-    bus.router.event(bus.now, EXIT);
-    bus.hello(1);
-    assert_eq!(bus.next(), None, "it was before anybody came");
-    for _ in 0..EVENTS_MAX + 3 {
-        bus.router.event(bus.now, EXIT);
-    }
-    let frames = bus.drain();
-    assert_eq!((frames.len(), bus.count(Counter::EventsLost)), (EVENTS_MAX, 3));
-    assert_eq!(frames[0].seq, 0x4000_0004);
-    let event = ProcessEvent { pid: 3, aux: 0, info: 1, name: b"sh" };
-    assert_eq!(ProcessEvent::decode(&frames[0].payload), Ok(event));
-    assert_eq!(frames[0].session, bus.session);
-    bus.router.event(bus.now, EXIT);
-    bus.now += 10 * SECOND;
-    assert_eq!((bus.next(), bus.count(Counter::EventsLost)), (None, 4));
-    assert_eq!(bus.count(Counter::Events), EVENTS_MAX as u64 + 5);
 }
 
 #[test]

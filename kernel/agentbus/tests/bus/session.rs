@@ -18,7 +18,7 @@ fn ping(counter: u32) -> Vec<u8> {
 #[test]
 fn hello_says_what_holds() {
     let mut bus = Bus::new();
-    bus.router.event(bus.now, Event::Exit { pid: 1, code: 0, name: b"" });
+    bus.router.event(bus.now, &Event::Exit { pid: 1, code: 0, name: b"" });
     let sent = bus.greet(1, |hello| HelloRequest { payload_limit: 2000, window: 3, ..hello });
     assert_eq!((sent.kind, sent.seq, sent.session), (FrameType::Response, 1, None));
     let reply = HelloReply::decode(sent.body()).unwrap();
@@ -36,7 +36,7 @@ fn a_copy_of_the_hello_gets_the_same_answer_and_resets_nothing() {
     let did = bus.request(1, code::MKDIR, b"/tmp/d");
     bus.serve(did, b"");
     let served = bus.only();
-    bus.router.event(bus.now, Event::Exit { pid: 1, code: 0, name: b"" });
+    bus.router.event(bus.now, &Event::Exit { pid: 1, code: 0, name: b"" });
     bus.drain();
     assert_eq!(bus.greet(1, |hello| hello), first);
     assert_eq!(bus.request(1, code::MKDIR, b"/tmp/d"), Did::Nothing);
@@ -100,7 +100,6 @@ fn a_session_gets_statuses_that_the_base_does_not_have() {
     for (seq, (code, payload, status)) in (1..).zip([
         (code::STAT, &long[..], Status::NameTooLong),
         (code::STAT, b"tmp", Status::Inval),
-        (code::EVENTS, b"", Status::NoSys),
         (0xFFFF, b"", Status::NoSys),
         (code::STATS, b"x", Status::Inval),
         (code::ASKS, b"", Status::Inval),
@@ -116,7 +115,7 @@ fn a_session_gets_statuses_that_the_base_does_not_have() {
 fn a_ping_tells_what_the_peer_may_have_missed() {
     let mut bus = Bus::in_session();
     let _ticket = bus.ask(1);
-    bus.router.event(bus.now, Event::Exit { pid: 1, code: 0, name: b"" });
+    bus.router.event(bus.now, &Event::Exit { pid: 1, code: 0, name: b"" });
     bus.drain();
     for (seq, counter, previous_counter) in [(1, 11, 0), (2, 12, 11), (2, 12, 11), (3, 13, 12)] {
         assert_eq!(bus.request(seq, code::PING, &ping(counter)), Did::Nothing);

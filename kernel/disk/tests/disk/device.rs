@@ -1,5 +1,6 @@
 //! Disks in memory.
 
+use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
 use askr_abi::Errno;
@@ -65,8 +66,17 @@ impl Ram {
     }
 }
 
-pub(crate) const HOOKS: Hooks =
-    Hooks { clock: || Timespec { sec: 1_000_000_000, nsec: 5 }, wake: || {}, lost: |_, _| {} };
+pub(crate) const HOOKS: Hooks = Hooks {
+    clock: || Timespec { sec: 1_000_000_000, nsec: 5 },
+    wake: || {},
+    lost: |_, _| {},
+    full: || FULL.set(FULL.get() + 1),
+};
+
+thread_local! {
+    /// How often this thread's disk has become full.
+    pub(crate) static FULL: Cell<u32> = const { Cell::new(0) };
+}
 
 impl BlockDevice for Ram {
     fn sectors(&self) -> u64 {

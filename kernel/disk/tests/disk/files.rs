@@ -6,7 +6,7 @@ use std::sync::Arc;
 use askr_abi::types::Timespec;
 use askr_vfs::{Change, Errno, Kind, Place, Vnode};
 
-use crate::device::Ram;
+use crate::device::{FULL, Ram};
 
 const SIZE: usize = 1 << 20;
 
@@ -331,6 +331,36 @@ fn a_full_disk_says_so_and_loses_nothing() {
     fs.root().unlink(b"big").unwrap();
     drop(write(&fs.root(), "again", &[b'y'; 100_000]));
     assert_eq!(read(&fs.root().lookup(b"again").unwrap()).len(), 100_000);
+}
+
+#[test]
+fn that_a_disk_is_full_is_told_once_until_there_was_room() {
+    let fs = Ram::formatted(256 * 1024).mount();
+    let fill = |name: &str| {
+        let file = fs.root().create(name.as_bytes(), 0o644).unwrap();
+        file.open().unwrap();
+        let mut at = 0;
+        let errno = loop {
+            match file.write_at(at, &[b'x'; 4096]) {
+                Ok(count) => at += count as u64,
+                Err(errno) => break errno,
+            }
+        };
+        assert_eq!(errno, Errno::ENOSPC);
+        file.flush().unwrap();
+    };
+    let before = FULL.get();
+    drop(write(&fs.root(), "keep", &[b'k'; 50_000]));
+    assert_eq!(FULL.get(), before);
+    fill("one");
+    assert_eq!(FULL.get(), before + 1);
+    let file = fs.root().lookup(b"one").unwrap();
+    assert_eq!(err(file.append(&[b'x'; 4096])), Errno::ENOSPC);
+    assert_eq!(err(file.append(&[b'x'; 4096])), Errno::ENOSPC);
+    assert_eq!(FULL.get(), before + 1, "it is full still");
+    fs.root().unlink(b"keep").unwrap();
+    fill("two");
+    assert_eq!(FULL.get(), before + 2);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use askr_abi::Errno;
 use spin::Mutex;
 
-use crate::Result;
+use crate::{Fullness, Result};
 
 /// What one node costs besides its names and content: what its structures take, and the share of its directory's.
 pub(super) const NODE_COST: u64 = 384;
@@ -26,15 +26,20 @@ pub struct Usage {
     pub limit: u64,
 }
 
-pub(super) struct Budget(Mutex<Usage>);
+pub(super) struct Budget(Mutex<State>);
+
+struct State {
+    usage: Usage,
+    fullness: Fullness,
+}
 
 impl Budget {
     pub(super) const fn new(limit: u64) -> Self {
-        Self(Mutex::new(Usage { used: 0, limit }))
+        Self(Mutex::new(State { usage: Usage { used: 0, limit }, fullness: Fullness::Room }))
     }
 
     pub(super) fn usage(&self) -> Usage {
-        *self.0.lock()
+        self.0.lock().usage
     }
 
     /// Takes bytes.
@@ -42,7 +47,7 @@ impl Budget {
     /// # Errors
     /// ENOSPC when that many are not left; then none is taken.
     pub(super) fn charge(&self, bytes: u64) -> Result<()> {
-        let mut usage = self.0.lock();
+        let usage = &mut self.0.lock().usage;
         let used = usage.used.checked_add(bytes).filter(|&used| used <= usage.limit);
         usage.used = used.ok_or(Errno::ENOSPC)?;
         Ok(())
@@ -50,7 +55,19 @@ impl Budget {
 
     /// Gives back bytes that were charged.
     pub(super) fn refund(&self, bytes: u64) {
-        let mut usage = self.0.lock();
-        usage.used = usage.used.saturating_sub(bytes);
+        let mut state = self.0.lock();
+        state.usage.used = state.usage.used.saturating_sub(bytes);
+        state.fullness.released(bytes);
+    }
+
+    /// Takes note of how something ended that needs space. Returns whether the file system has become full by it.
+    pub(super) fn note(&self, result: Result<usize>) -> bool {
+        let fullness = &mut self.0.lock().fullness;
+        match result {
+            Ok(bytes) => fullness.written(bytes as u64),
+            Err(Errno::ENOSPC) => return fullness.refused(),
+            Err(_) => {}
+        }
+        false
     }
 }

@@ -69,7 +69,8 @@ impl Vnode for Node {
     }
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<usize> {
-        self.content()?.lock().write_at(&self.fs.budget, offset, bytes)?;
+        let written = self.content()?.lock().write_at(&self.fs.budget, offset, bytes);
+        self.fs.noted(written, |()| bytes.len())?;
         self.touch();
         Ok(bytes.len())
     }
@@ -77,29 +78,32 @@ impl Vnode for Node {
     fn append(&self, bytes: &[u8]) -> Result<(usize, u64)> {
         let mut content = self.content()?.lock();
         let end = content.bytes().len() as u64;
-        content.write_at(&self.fs.budget, end, bytes)?;
+        let written = content.write_at(&self.fs.budget, end, bytes);
         drop(content);
+        self.fs.noted(written, |()| bytes.len())?;
         self.touch();
         Ok((bytes.len(), end + bytes.len() as u64))
     }
 
     fn truncate(&self, size: u64) -> Result<()> {
-        self.content()?.lock().truncate(&self.fs.budget, size)?;
+        let truncated = self.content()?.lock().truncate(&self.fs.budget, size);
+        self.fs.noted(truncated, |()| 0)?;
         self.touch();
         Ok(())
     }
 
     fn create(&self, name: &[u8], mode: u32) -> Result<Arc<dyn Vnode>> {
-        self.add(name, mode, Body::borrowed(&[]), None)
+        self.fs.noted(self.add(name, mode, Body::borrowed(&[]), None), |_| 0)
     }
 
     fn mkdir(&self, name: &[u8], mode: u32) -> Result<Arc<dyn Vnode>> {
         let place = Some((Weak::clone(&self.this), name.to_vec()));
-        self.add(name, mode, Body::Directory(Mutex::new(Directory::new(place))), None)
+        let body = Body::Directory(Mutex::new(Directory::new(place)));
+        self.fs.noted(self.add(name, mode, body, None), |_| 0)
     }
 
     fn symlink(&self, name: &[u8], target: &[u8]) -> Result<Arc<dyn Vnode>> {
-        self.add(name, 0o777, Body::Symlink(target.to_vec()), None)
+        self.fs.noted(self.add(name, 0o777, Body::Symlink(target.to_vec()), None), |_| 0)
     }
 
     fn link(&self, name: &[u8], node: &dyn Vnode) -> Result<()> {
@@ -108,7 +112,7 @@ impl Vnode for Node {
         if node.kind() == Kind::Directory {
             return Err(Errno::EPERM);
         }
-        node.add_name(self, name)
+        self.fs.noted(node.add_name(self, name), |()| 0)
     }
 
     fn unlink(&self, name: &[u8]) -> Result<()> {
@@ -143,7 +147,7 @@ impl Vnode for Node {
         if found.is_err() {
             new_dir.directory()?.lock().check_free(new)?;
         }
-        self.fs.budget.charge(cost_of_name(new))?;
+        self.fs.noted(self.fs.budget.charge(cost_of_name(new)), |()| 0)?;
         if let Ok(found) = found {
             Self::make_way(&node, &found).inspect_err(|_| self.fs.budget.refund(cost_of_name(new)))?;
             new_dir.drop_name(new)?;

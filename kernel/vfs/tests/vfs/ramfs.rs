@@ -1,10 +1,11 @@
 //! The file system in memory: contents, names, the budget, and a model it must agree with.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use crate::common::{Tree, clock, read_all, refused, tree, tree_of};
 use askr_abi::types::{O_CREAT, O_RDWR, Timespec};
-use askr_vfs::{Errno, RamFs};
+use askr_vfs::{Errno, RamFs, Vfs};
 use proptest::prelude::*;
 
 #[test]
@@ -43,6 +44,30 @@ fn borrowed_content_is_free_until_it_is_written_to() {
     assert_eq!(CONTENT[1], b'i');
     let foreign = RamFs::new(9, 9999, clock);
     refused(tree.fs.insert_static(&*foreign.root(), b"f", &CONTENT, 0, at), Errno::EXDEV);
+}
+
+#[test]
+fn that_it_is_full_is_told_once_until_there_was_room() {
+    thread_local!(static TOLD: Cell<u32> = const { Cell::new(0) });
+    let fs = RamFs::watched(1, 20_000, clock, || TOLD.set(TOLD.get() + 1));
+    let vfs = Vfs::new("ramfs", fs.root()).unwrap();
+    let tree = Tree { fs, vfs };
+    tree.write("/keep", &[1; 10_000]).unwrap();
+    assert_eq!(TOLD.get(), 0);
+    for _ in 0..3 {
+        refused(tree.write("/more", &[1; 15_000]), Errno::ENOSPC);
+        refused(tree.node("/keep").append(&[1; 15_000]), Errno::ENOSPC);
+        tree.write("/few", b"bytes").unwrap();
+    }
+    assert_eq!(TOLD.get(), 1);
+    tree.unlink("/keep").unwrap();
+    tree.write("/more", &[1; 15_000]).unwrap();
+    assert_eq!(TOLD.get(), 1);
+    refused(
+        tree.mkdir(&format!("/{}", "d".repeat(250))).and_then(|()| tree.write("/x", &[1; 9_000])),
+        Errno::ENOSPC,
+    );
+    assert_eq!(TOLD.get(), 2);
 }
 
 #[test]
