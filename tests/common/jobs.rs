@@ -149,10 +149,20 @@ pub(crate) fn wait_bytes(job: u32, wait_ms: u32) -> Vec<u8> {
 impl Peer {
     /// Starts a job; returns its number and its first process.
     #[track_caller]
+    pub(crate) fn try_spawn(&mut self, start: Start<'_>) -> Result<(u32, u32), Status> {
+        match self.call(code::SPAWN, &start.bytes()) {
+            (Status::Ok, body) => {
+                let SpawnReply { job, pid } = SpawnReply::decode(&body).unwrap();
+                Ok((job, pid))
+            }
+            (status, _) => Err(status),
+        }
+    }
+
+    /// As [`Peer::try_spawn`], of what can be started.
+    #[track_caller]
     pub(crate) fn spawn(&mut self, start: Start<'_>) -> (u32, u32) {
-        let body = self.ok(code::SPAWN, &start.bytes());
-        let SpawnReply { job, pid } = SpawnReply::decode(&body).unwrap();
-        (job, pid)
+        self.try_spawn(start).unwrap_or_else(|status| panic!("{}: {status:?}", start.path))
     }
 
     /// Starts a line for the guest's shell as a job.

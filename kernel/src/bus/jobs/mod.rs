@@ -65,13 +65,19 @@ pub(super) fn ask(control: &Control<'_>) -> Result<(), Status> {
         _ => return Err(Status::NoSys),
     };
     let waiting = Waiting { token: control.token, question, body_max: control.body_max };
+    forget_ended();
     with_table(|table| table.ask(clock::now(), waiting))
+}
+
+/// Forgets what a session waited for that has ended.
+fn forget_ended() {
+    with_router(|router| with_table(|table| table.retain(|token| router.is_awaited(token))));
 }
 
 /// Does what is to be done about jobs now. `room` is for the answers. At most as many rounds as there are jobs and waiting
 /// requests, times what can be due of each.
 pub(super) fn tick(room: &mut [u8]) {
-    with_router(|router| with_table(|table| table.retain(|token| router.is_awaited(token))));
+    forget_ended();
     while let Some(action) = with_table(|table| table.next(clock::now())) {
         match action {
             Action::Answer(Waiting { token, question, body_max }) => {
