@@ -167,6 +167,11 @@ fn files_are_copied_moved_and_removed() {
                 "sh: /tmp/s: Permission denied\nmode of '/tmp/s' is 0744\nran well\n",
                 0,
             ),
+            (
+                "touch /tmp/s; chmod 755 /tmp/s; chmod -x -v /tmp/s; chmod -v -wx,u+w /tmp/s; rm /tmp/s",
+                "mode of '/tmp/s' is 0644\nmode of '/tmp/s' is 0644\n",
+                0,
+            ),
             ("chmod 9 /tmp", "chmod: invalid mode: '9'\nTry 'chmod --help' for more information.\n", 1),
             ("chmod +x /none", "chmod: cannot access '/none': No such file or directory\n", 1),
             (
@@ -323,6 +328,7 @@ fn signals_are_sent_by_name_and_number_to_several() {
             ("/bin/kill -l 9", "KILL\n", 0),
             ("/bin/kill -l TERM", "15 TERM\n", 0),
             ("/bin/kill -l 139", "SEGV\n", 0),
+            ("kill -l 9 139 TERM x", "KILL\nSEGV\nTERM\nsh: kill: x: no such signal\n", 1),
             ("/bin/kill 99999 1x", "kill: (99999): No such process\nkill: 1x: not a process number\n", 1),
             (
                 "/bin/kill -NOPE 1",

@@ -34,6 +34,15 @@ pub fn all() -> impl Iterator<Item = (u32, &'static str)> {
     SIGNALS.iter().map(|&(number, name, _)| (number, name))
 }
 
+/// Number and name of the signal that `text` means: its number, its name, or the exit status that it causes.
+pub fn find(text: &[u8]) -> Option<(u32, &'static str)> {
+    let number = match crate::clock::parse_u64(text) {
+        Some(status @ 129..) => u32::try_from(status - 128).ok(),
+        _ => parse(text),
+    };
+    all().find(|signal| Some(signal.0) == number)
+}
+
 /// The signal with this number or name (`9`, `KILL`, `SIGKILL`, `kill`); 0 only tests whether a process is there.
 #[must_use]
 pub fn parse(text: &[u8]) -> Option<u32> {
@@ -99,7 +108,7 @@ impl fmt::Display for Status {
 
 #[cfg(test)]
 mod tests {
-    use super::{Status, parse};
+    use super::{Status, find, parse};
 
     #[test]
     fn signals_by_number_and_name() {
@@ -109,6 +118,16 @@ mod tests {
         assert_eq!(parse(b"0"), Some(0));
         for text in ["", "SIG", "65", "99999999999", "-9", "NOPE"] {
             assert_eq!(parse(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn signals_by_exit_status() {
+        for text in ["9", "137", "KILL"] {
+            assert_eq!(find(text.as_bytes()), Some((9, "KILL")), "{text}");
+        }
+        for text in ["0", "128", "300", "99999999999", "NOPE", ""] {
+            assert_eq!(find(text.as_bytes()), None, "{text}");
         }
     }
 

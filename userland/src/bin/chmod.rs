@@ -3,6 +3,10 @@
 #![no_main]
 #![deny(unsafe_code)]
 
+extern crate alloc;
+
+use alloc::vec::Vec;
+
 use askr_userland::bytes::Bytes;
 use askr_userland::cli::{Syntax, flag};
 use askr_userland::tool::{self, Outcome, misuse};
@@ -21,9 +25,14 @@ const SYNTAX: Syntax = Syntax {
 const PERMISSIONS: u32 = 0o7777;
 
 fn main(args: Args) -> i32 {
-    let given = tool::read(&SYNTAX, args, 1);
+    // `-x` as a mode is no option; what stands behind `--` is none anyway.
+    let mut arguments = args.rest().to_vec();
+    let at = arguments.iter().take_while(|argument| **argument != b"--").position(|mode| takes_away(mode));
+    let mode = at.map(|at| arguments.remove(at));
+    let given = tool::read_arguments(&SYNTAX, &arguments, 1);
+    let operands: Vec<&[u8]> = mode.into_iter().chain(given.operands.iter().copied()).collect();
     let outcome = Outcome::new();
-    let (mode, files) = match given.operands[..] {
+    let (mode, files) = match operands[..] {
         [] => misuse(&SYNTAX, 1, format_args!("missing operand")),
         [mode] => misuse(&SYNTAX, 1, format_args!("missing operand after '{}'", Bytes(mode))),
         [mode, ref files @ ..] => (mode, files),
@@ -43,6 +52,11 @@ fn main(args: Args) -> i32 {
         }
     }
     outcome.status()
+}
+
+/// Whether an argument is a mode that begins with a minus.
+fn takes_away(argument: &[u8]) -> bool {
+    matches!(argument, [b'-', what, ..] if b"rwxXst".contains(what))
 }
 
 fn change(path: &[u8], mode: &[u8], umask: u32) -> Result<u32, Errno> {

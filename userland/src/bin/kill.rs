@@ -60,9 +60,7 @@ fn list(asked: &[&[u8]]) -> i32 {
     }
     let outcome = Outcome::new();
     for text in asked {
-        let number = parse_u64(text).map(|number| if number > 128 { number - 128 } else { number });
-        let number = number.or_else(|| signal::parse(text).map(u64::from));
-        match signal::all().find(|signal| Some(u64::from(signal.0)) == number) {
+        match signal::find(text) {
             Some((number, name)) if parse_u64(text).is_none() => println!("{number} {name}"),
             Some((_, name)) => println!("{name}"),
             None => outcome.complain(format_args!("{}: invalid signal", Bytes(text))),

@@ -66,15 +66,30 @@ pub(super) fn wait(shell: &mut Shell, arguments: &[Vec<u8>]) -> Run {
     done(shell, status)
 }
 
+/// `kill -l`: the names of all signals, or of those asked for by number, name or exit status.
+fn list_signals(shell: &mut Shell, asked: &[Vec<u8>]) -> Run {
+    if asked.is_empty() {
+        for (number, name) in signal::all() {
+            print!("{}{name}", if number == 1 { "" } else { " " });
+        }
+        println!();
+    }
+    let mut status = 0;
+    for text in asked {
+        match signal::find(text) {
+            Some((_, name)) => println!("{name}"),
+            None => {
+                eprintln!("sh: kill: {}: no such signal", Bytes(text));
+                status = 1;
+            }
+        }
+    }
+    done(shell, status)
+}
+
 pub(super) fn kill(shell: &mut Shell, arguments: &[Vec<u8>]) -> Run {
     let (signal, targets) = match arguments {
-        [option] if option == b"-l" => {
-            for (number, name) in signal::all() {
-                print!("{}{name}", if number == 1 { "" } else { " " });
-            }
-            println!();
-            return done(shell, 0);
-        }
+        [option, asked @ ..] if option == b"-l" => return list_signals(shell, asked),
         [option, name, targets @ ..] if option == b"-s" => (signal::parse(name), targets),
         [option, targets @ ..] if option == b"--" => (Some(SIGTERM), targets),
         [option, targets @ ..] if option.starts_with(b"-") => (signal::parse(&option[1..]), targets),
