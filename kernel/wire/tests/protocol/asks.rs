@@ -55,7 +55,7 @@ pub(crate) fn events(page: &mut Examples) {
     let mut is = |name, code, message| page.is(name, FrameType::Event, code, &message);
     is("event-oom", code::EVENT_OOM, event(14, 15, 30720, b"hog"));
     is("event-disk-full", code::EVENT_DISK_FULL, event(0, 0, 0, b"/disk"));
-    is("event-boot", code::EVENT_BOOT, event(0, 0, 0, b"0.1.0"));
+    is("event-boot", code::EVENT_BOOT, event(0, 0, 0, b""));
     is("event-link-lost", code::EVENT_LINK_LOST, event(0, 0, 0, b""));
     is("event-panic", code::EVENT_PANIC, event(0, 0, 0, b"kernel heap: corrupt"));
 

@@ -50,11 +50,10 @@ pub(crate) fn system(page: &mut Examples) {
     page.request("time-request", code::TIME, &());
     page.response("time-response", code::TIME, &TimeReply { unix_ns: 1_700_000_000_000_000_000 });
     page.request("meminfo-request", code::MEMINFO, &());
-    let sizes =
-        [Counter { name: b"MemTotal", value: 128 << 20 }, Counter { name: b"MemFree", value: 96 << 20 }];
+    let sizes = [Counter { name: b"total", value: 128 << 20 }, Counter { name: b"free", value: 96 << 20 }];
     page.response("meminfo-response", code::MEMINFO, &List::build(sizes, &mut [0; 64]).unwrap());
     page.request("info-request", code::INFO, &());
-    let facts = [Fact { name: b"kernel", value: b"askr" }, Fact { name: b"version", value: b"0.1.0" }];
+    let facts = [Fact { name: b"kernel", value: b"Askr" }, Fact { name: b"release", value: b"0.1.0" }];
     page.response("info-response", code::INFO, &List::build(facts, &mut [0; 64]).unwrap());
     page.request("power-request", code::POWER, &PowerRequest { action: PowerAction::Reboot });
     page.response("power-response", code::POWER, &());
