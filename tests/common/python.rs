@@ -16,6 +16,19 @@ pub(crate) fn output_of(command: &mut Command) -> Result<String, String> {
     Err(format!("{command:?}: {}\n{said}{}", output.status, String::from_utf8_lossy(&output.stderr)))
 }
 
+/// The Python of this machine, or `None` after a line that says why a test is skipped. CI has one.
+pub(crate) fn interpreter() -> Option<&'static str> {
+    const PYTHON: &str = "python3";
+    match output_of(Command::new(PYTHON).arg("--version")) {
+        Ok(_) => Some(PYTHON),
+        Err(error) if std::env::var_os("CI").is_none() => {
+            eprintln!("SKIPPED: no Python: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
 /// The Python of an environment `name` in the target folder with what the file `requirements` lists, or `None` after a
 /// line that says why a test is skipped: somebody's own machine may have no network. CI has what it takes.
 pub(crate) fn environment(name: &str, requirements: &str) -> Option<PathBuf> {
