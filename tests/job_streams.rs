@@ -26,7 +26,7 @@ const fn part<'a>(arguments: &'a [&'a str]) -> Start<'a> {
 
 /// Whether each word is its own position, of bytes that began at `position`.
 fn is_flood(position: u64, data: &[u8]) -> bool {
-    let byte = |at: u64| (at / 8 * 8).to_le_bytes()[(at % 8) as usize];
+    let byte = |at: u64| (at / 8 * 8).to_le_bytes()[usize::try_from(at % 8).unwrap()];
     (position..).zip(data).all(|(at, &found)| found == byte(at))
 }
 
