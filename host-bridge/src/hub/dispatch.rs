@@ -146,7 +146,7 @@ fn answer_ask(operation: &Operation<'_>, ask: AskName, answer: Option<&[u8]>) ->
         AnswerReply::Accepted => Ok(json::accepted()),
         AnswerReply::Late => Err(Error::new(Problem::Late, format!("ask {ask} is settled already"))),
         AnswerReply::NotAChoice => {
-            Err(Error::new(Problem::BadRequest, format!("the answer is none of the choices of ask {ask}")))
+            Err(Error::new(Problem::NotAChoice, format!("the answer is none of the choices of ask {ask}")))
         }
         AnswerReply::Unknown => Err(Error::new(Problem::UnknownAsk, format!("the guest knows no ask {ask}"))),
     }

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::name;
 
@@ -12,6 +12,11 @@ pub(super) fn put(to: &mut Map<String, Value>, field: &str, bytes: &[u8]) {
         Ok(text) => to.insert(field.into(), text.into()),
         Err(_) => to.insert(format!("{field}{}", name::BASE64_SUFFIX), STANDARD.encode(bytes).into()),
     };
+}
+
+/// Bytes in a list: text when they are UTF-8, else an object with `base64`.
+pub(super) fn value(bytes: &[u8]) -> Value {
+    std::str::from_utf8(bytes).map_or_else(|_| json!({ name::BASE64: STANDARD.encode(bytes) }), Value::from)
 }
 
 /// Puts a content with the encoding it came out in.

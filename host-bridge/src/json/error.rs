@@ -61,6 +61,7 @@ problems! {
     HubStopping = "hub_stopping", "The hub is stopping.", "start the guest again";
     Protocol = "protocol", "The guest's answer breaks the protocol.",
         "guest and bridge are of different versions? build both from one tree";
+    NotAChoice = "not_a_choice", "The ask takes only its choices.", "asks.list shows its choices; it still waits";
     Late = "late", "The ask was settled before.",
         "somebody else answered first, or the program no longer waits";
     UnknownAsk = "unknown_ask", "Nobody asked that.", "asks.list names the asks that wait";

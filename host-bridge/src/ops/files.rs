@@ -135,10 +135,9 @@ impl Operation<'_> {
             }
             WriteTo::Append => return self.append(path, data, sync),
         };
-        if done == data.len() && !sync && done > 0 {
-            return Ok(done as u64);
+        if done < data.len() || sync || matches!(to, WriteTo::Offset(_)) {
+            self.write_rest(path, data, (at, done))?;
         }
-        self.write_rest(path, data, (at, done), sync)?;
         Ok(data.len() as u64)
     }
 
@@ -157,38 +156,33 @@ impl Operation<'_> {
         }
         if sync {
             let end = self.stat(path)?.size;
-            self.write_rest(path, &[], (end, 0), true)?;
+            self.write_rest(path, &[], (end, 0))?;
         }
         Ok(written as u64)
     }
 
-    /// Writes `data` from byte `done` on, the front of which lies at `at` in the file.
-    fn write_rest(
-        &self,
-        path: &[u8],
-        data: &[u8],
-        (at, done): (u64, usize),
-        sync: bool,
-    ) -> Result<(), OpError> {
+    /// Writes `data` from byte `done` on, the front of which lies at `at` in the file. The last frame asks for all of it to
+    /// be on the device: only then does a disk tell that it is full.
+    fn write_rest(&self, path: &[u8], data: &[u8], (at, done): (u64, usize)) -> Result<(), OpError> {
         let room = self.write_room(WRITE_AT_HEAD + path.len())?;
         let mut flights = Flights::new(self);
-        let (mut asked, mut written, mut is_synced) = (done, done, !sync);
+        let (mut asked, mut written, mut is_synced) = (done, done, false);
         while written < data.len() || !is_synced {
             while flights.has_room() && asked < data.len() {
                 let end = data.len().min(asked + room);
                 let last = end == data.len();
-                if last && sync && !flights.is_empty() {
+                if last && !flights.is_empty() {
                     break; // it says that all before it is on the device, so all before it must have arrived
                 }
                 let offset = at.saturating_add(asked as u64);
-                let request = WriteAtRequest { offset, sync: sync && last, path, data: &data[asked..end] };
+                let request = WriteAtRequest { offset, sync: last, path, data: &data[asked..end] };
                 flights.begin(end - asked, code::WRITE_AT, &request)?;
                 asked = end;
                 is_synced |= last;
             }
             if flights.is_empty() {
                 let offset = at.saturating_add(asked as u64);
-                flights.begin(0, code::WRITE_AT, &WriteAtRequest { offset, sync, path, data: &[] })?;
+                flights.begin(0, code::WRITE_AT, &WriteAtRequest { offset, sync: true, path, data: &[] })?;
                 is_synced = true;
             }
             let Some(next) = flights.next() else { break };

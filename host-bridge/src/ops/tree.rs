@@ -1,5 +1,7 @@
 //! Directories and what is in them.
 
+use std::time::Instant;
+
 use askr_wire::code;
 use askr_wire::message::{
     FsInfoReply, NodeType, PathRequest, ReaddirReply, ReaddirRequest, RenameRequest, TruncateRequest,
@@ -62,8 +64,9 @@ impl Operation<'_> {
             if page.next == 0 {
                 return Ok(Listing { entries, truncated: false });
             }
-            if page.entries.is_empty() {
-                return Err(CallError::Protocol("a page of a directory is empty and not the last"));
+            // A page may be empty and not the last: its entries went meanwhile.
+            if Instant::now() >= self.give_up {
+                return Err(CallError::TimedOut);
             }
             cursor = page.next;
         }

@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use askr_wire::message::{AskFacts, Choice, Context};
+use askr_wire::{Message, Reader, ext, ext_items};
+
 use super::BootId;
 
 /// Names an ask across reboots: sequence numbers begin anew with every boot.
@@ -25,16 +28,55 @@ pub struct Ask {
     pub question: Vec<u8>,
     /// Who asks: process id, and the name of its program; `None` when the guest did not say.
     pub asker: Option<(u32, Vec<u8>)>,
+    /// The answers it takes; none if it takes any.
+    pub choices: Vec<Vec<u8>>,
+    /// What helps to answer: keys and values.
+    pub context: Vec<(Vec<u8>, Vec<u8>)>,
+    /// What the asker takes when nobody answers.
+    pub default: Option<Vec<u8>>,
     /// When the guest stops waiting.
     pub deadline: Instant,
 }
 
 impl Ask {
+    /// A question with what the ext of its frame, or of its place in the guest's list, says about it.
+    pub(super) fn new(
+        now: Instant,
+        id: AskId,
+        code: u16,
+        question: &[u8],
+        (facts, items): (Option<AskFacts<'_>>, &[u8]),
+    ) -> Self {
+        // An ext that runs over its end tells no more; the question itself is whole and needs an answer.
+        let item =
+            |wanted| ext_items(items).flatten().find(|(kind, _)| *kind == wanted).map(|(_, bytes)| bytes);
+        let facts = facts.or_else(|| AskFacts::decode(item(ext::ASK_FACTS)?).ok());
+        let left = facts.map_or(UNTOLD_DEADLINE, |facts| Duration::from_millis(facts.left_ms.into()));
+        Self {
+            id,
+            code,
+            question: question.to_vec(),
+            asker: facts.map(|facts| (facts.pid, facts.program.to_vec())),
+            choices: all(item(ext::ASK_CHOICES)).map(|choice: Choice<'_>| choice.0.to_vec()).collect(),
+            context: all(item(ext::ASK_CONTEXT))
+                .map(|pair: Context<'_>| (pair.key.to_vec(), pair.value.to_vec()))
+                .collect(),
+            default: item(ext::ASK_DEFAULT).map(<[u8]>::to_vec),
+            deadline: now + left,
+        }
+    }
+
     /// Milliseconds until the guest stops waiting.
     #[must_use]
     pub fn left_ms(&self, now: Instant) -> u64 {
         u64::try_from(self.deadline.saturating_duration_since(now).as_millis()).unwrap_or(u64::MAX)
     }
+}
+
+/// Messages that follow each other to the end of an item.
+fn all<'a, M: Message<'a>>(item: Option<&'a [u8]>) -> impl Iterator<Item = M> {
+    let mut reader = Reader::new(item.unwrap_or_default());
+    std::iter::from_fn(move || if reader.rest().is_empty() { None } else { M::get(&mut reader).ok() })
 }
 
 /// Longest time that an ask whose deadline the guest did not tell is kept.
@@ -130,7 +172,7 @@ mod tests {
 
     fn ask(seq: u32, deadline: Instant) -> Ask {
         let id = AskId { boot: BootId([1; 16]), seq };
-        Ask { id, code: 0, question: b"may I?".to_vec(), asker: None, deadline }
+        Ask { deadline, ..Ask::new(deadline, id, 0, b"may I?", (None, &[])) }
     }
 
     #[test]

@@ -2,11 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use askr_wire::message::{AskFacts, AsksRequest, HelloReply, PendingAsk, PingReply, Response};
+use askr_wire::message::{AsksRequest, HelloReply, PendingAsk, PingReply, Response};
 use askr_wire::status::Status;
-use askr_wire::{FrameType, List, Message, SessionId, code, ext, ext_items};
+use askr_wire::{FrameType, List, Message, SessionId, code};
 
-use super::asks::UNTOLD_DEADLINE;
 use super::calls::{Call, Done, Settled};
 use super::machine::{Greeting, Machine, payload_of};
 use super::{Ask, AskId, CallError, Notice, Peer, Pong, Reply};
@@ -183,7 +182,13 @@ impl Machine {
         };
         for pending in page {
             let id = AskId { boot: reply.boot, seq: pending.seq };
-            self.add_ask(ask(now, id, pending.code, Some(pending.facts), pending.question));
+            self.add_ask(Ask::new(
+                now,
+                id,
+                pending.code,
+                pending.question,
+                (Some(pending.facts), pending.ext),
+            ));
         }
         match start.checked_add(page.len()) {
             Some(next) if !page.is_empty() => self.pull_page(now, next),
@@ -197,12 +202,8 @@ impl Machine {
 
     fn on_ask(&mut self, now: Instant, frame: &OwnedFrame, items: &[u8]) {
         let Some(boot) = self.peer.as_ref().map(|peer| peer.boot) else { return };
-        // An ext that runs over its end tells no facts; the question itself is whole and needs an answer.
-        let facts = ext_items(items)
-            .flatten()
-            .find(|(kind, _)| *kind == ext::ASK_FACTS)
-            .and_then(|(_, bytes)| AskFacts::decode(bytes).ok());
-        self.add_ask(ask(now, AskId { boot, seq: frame.seq }, frame.code, facts, &frame.payload));
+        let id = AskId { boot, seq: frame.seq };
+        self.add_ask(Ask::new(now, id, frame.code, &frame.payload, (None, items)));
     }
 
     fn add_ask(&mut self, ask: Ask) {
@@ -210,10 +211,4 @@ impl Machine {
             self.output.notices.push(Notice::Ask(ask));
         }
     }
-}
-
-fn ask(now: Instant, id: AskId, code: u16, facts: Option<AskFacts<'_>>, question: &[u8]) -> Ask {
-    let left = facts.map_or(UNTOLD_DEADLINE, |facts| Duration::from_millis(facts.left_ms.into()));
-    let asker = facts.map(|facts| (facts.pid, facts.program.to_vec()));
-    Ask { id, code, question: question.to_vec(), asker, deadline: now + left }
 }

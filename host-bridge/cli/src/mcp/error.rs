@@ -39,6 +39,7 @@ codes! {
     OutcomeUnknown = "outcome_unknown", "look at the guest before you repeat it: it may have been done";
     GuestRestarted = "guest_restarted", "what the guest knew before is gone; begin again";
     Late = "late", "somebody else answered first, or the program no longer waits; asks_wait shows what is still open";
+    NotAChoice = "not_a_choice", "answer with one of the ask's choices, as it is; the ask still waits";
     UnknownAsk = "unknown_ask", "copy the name of an ask from asks_wait";
     Busy = "busy", "try again a little later";
     TooLarge = "too_large", "use a shorter path or answer";
@@ -92,6 +93,11 @@ impl Failure {
         self.code
     }
 
+    /// What happened and what to do about it, on one line.
+    pub(super) fn text(&self) -> String {
+        format!("{}: {} ({})", self.code.name(), self.message, self.code.hint())
+    }
+
     /// What the client gets. There is no structured content: clients check that against the schema of a success.
     pub(super) fn into_result(self) -> CallToolResult {
         let mut fields = Map::new();
@@ -123,6 +129,7 @@ fn of_hub(code: &str) -> Code {
         "outcome_unknown" => Code::OutcomeUnknown,
         "guest_restarted" => Code::GuestRestarted,
         "too_large" => Code::TooLarge,
+        "not_a_choice" => Code::NotAChoice,
         "late" => Code::Late,
         "unknown_ask" => Code::UnknownAsk,
         errno if errno.starts_with('E') => Code::Failed,

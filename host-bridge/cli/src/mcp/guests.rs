@@ -44,6 +44,11 @@ impl Guests {
         known.map(|(_, path)| path).ok_or_else(unknown)
     }
 
+    /// Where the hub of a guest is.
+    pub(super) fn path(&self, guest: Option<&str>) -> Result<PathBuf, Failure> {
+        self.socket(guest)
+    }
+
     /// The names of the guests whose socket is there.
     pub(super) fn names(&self) -> Vec<String> {
         let first = self.default_socket().ok();

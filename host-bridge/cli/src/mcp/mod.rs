@@ -1,6 +1,6 @@
 //! `askr-bridge mcp`: the guest as tools of a Model Context Protocol server on stdin and stdout.
 //!
-//! [`stdio`] is the wire, [`server`] the list of tools, [`call`] one call under way, [`tools`] what they do. To the
+//! [`stdio`] is the wire, [`server`] what is offered, [`call`] one call under way, [`tools`] what they do. To the
 //! hub this is one more client of `docs/host.md`, with a connection for each call: it needs no guest to start, and
 //! no state of it outlives one. `docs/mcp.md` is the contract for MCP clients.
 
@@ -8,6 +8,8 @@ mod call;
 mod error;
 mod guests;
 mod page;
+mod prompts;
+mod resources;
 mod schema;
 mod server;
 mod stdio;

@@ -44,7 +44,7 @@ fn stateless_requests_need_no_opening() {
     assert!(versions.contains(&json!("2026-07-28")), "{discovered}");
     assert!(discovered["capabilities"]["tools"].is_object());
     let listed = client.request("tools/list", json!({ "_meta": meta() })).unwrap();
-    assert_eq!(listed["tools"].as_array().unwrap().len(), 7);
+    assert_eq!(listed["tools"].as_array().unwrap().len(), 17);
     let read = json!({ "name": "fs_read", "arguments": { "path": "/proc/version" }, "_meta": meta() });
     let read = client.request("tools/call", read).unwrap();
     assert_eq!(read["structuredContent"]["content"], "Askr 0.1.0\n");

@@ -53,9 +53,16 @@ fn tools_say_what_they_are_in_few_words() {
         assert!((1..=40).contains(&title.len()), "{title}");
         assert!((1..600).contains(&text.len()), "{text}");
         total += text.len();
-        let reads = tool["name"] != "ask_answer";
+        let (reads, destroys, is_idempotent) = match tool["name"].as_str().unwrap() {
+            "ask_answer" => (false, true, true),
+            "fs_mkdir" => (false, false, false),
+            "fs_write" | "fs_remove" | "fs_rename" | "guest_power" | "proc_input" | "proc_kill"
+            | "proc_spawn" => (false, true, false),
+            _ => (true, false, true),
+        };
         let hints = json!({
-            "readOnlyHint": reads, "destructiveHint": !reads, "idempotentHint": true, "openWorldHint": false
+            "readOnlyHint": reads, "destructiveHint": destroys, "idempotentHint": is_idempotent,
+            "openWorldHint": false
         });
         assert_eq!(tool["annotations"], hints, "{tool}");
     }
@@ -63,7 +70,25 @@ fn tools_say_what_they_are_in_few_words() {
     let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(
         names,
-        ["ask_answer", "asks_wait", "fs_list", "fs_read", "fs_stat", "guest_status", "proc_list"]
+        [
+            "ask_answer",
+            "asks_wait",
+            "events_read",
+            "fs_list",
+            "fs_mkdir",
+            "fs_read",
+            "fs_remove",
+            "fs_rename",
+            "fs_stat",
+            "fs_write",
+            "guest_power",
+            "guest_status",
+            "proc_input",
+            "proc_kill",
+            "proc_list",
+            "proc_spawn",
+            "proc_wait",
+        ]
     );
 }
 

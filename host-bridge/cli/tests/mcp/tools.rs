@@ -1,7 +1,7 @@
 //! What the tools give, on a guest in memory.
 
 use askr_agentbus::AskOutcome;
-use askr_wire::code::{DECISION_GENERIC, DECISION_NATURAL};
+use askr_wire::code::{DECISION_GENERIC, DECISION_NATURAL, EVENT_EXIT, EVENT_SPAWN};
 use serde_json::{Value, json};
 
 use crate::bench::Bench;
@@ -144,11 +144,89 @@ fn stat_and_processes_are_told() {
     });
     assert_eq!(stat, expected);
     let list = client.call("proc_list", json!({})).unwrap();
-    let init = json!({ "pid": 1, "tid": 1, "state": "blocked", "user": true, "name": "init" });
+    let init = json!({
+        "pid": 1, "tid": 1, "parent": 0, "state": "blocked", "origin": "console", "user": true, "cpu_ns": 5,
+        "memory": 4096, "name": "init"
+    });
     assert_eq!(
         (&list["processes"][0], &list["total"], &list["truncated"]),
         (&init, &json!(2), &json!(false))
     );
+}
+
+#[test]
+fn files_are_changed() {
+    let (bench, mut client) = bench();
+    let boot = json!({ "boot": "01".repeat(16) });
+    assert_eq!(client.call("fs_mkdir", json!({ "path": "/tmp/d" })), Ok(boot.clone()));
+    let write = |content: &str, more: Value| {
+        let mut arguments = json!({ "path": "/tmp/d/a", "content": content });
+        more.as_object().unwrap().iter().for_each(|(key, value)| arguments[key] = value.clone());
+        arguments
+    };
+    let written = client.call("fs_write", write("one", json!({}))).unwrap();
+    assert_eq!(written["written"], 3);
+    client.call("fs_write", write("/wA=", json!({ "encoding": "base64", "mode": "append" }))).unwrap();
+    client.call("fs_write", write("\\x01\\n", json!({ "encoding": "escaped", "mode": "append" }))).unwrap();
+    let held = |path: &[u8]| bench.guest.lock().files.get(path).cloned();
+    assert_eq!(held(b"/tmp/d/a"), Some(Some(b"one\xff\0\x01\n".to_vec())));
+    assert_eq!(client.code("fs_write", write("!", json!({ "encoding": "base64" }))), "bad_request");
+    assert_eq!(client.call("fs_rename", json!({ "from": "/tmp/d/a", "to": "/tmp/b" })), Ok(boot.clone()));
+    assert!(held(b"/tmp/d/a").is_none() && held(b"/tmp/b").is_some());
+    assert_eq!(client.call("fs_remove", json!({ "path": "/tmp/b" })), Ok(boot));
+    assert!(held(b"/tmp/b").is_none());
+    assert_eq!(client.code("fs_remove", json!({ "path": "/tmp/b" })), "not_found");
+    assert_eq!(client.code("fs_mkdir", json!({ "path": "/tmp/d" })), "failed", "it is there");
+}
+
+#[test]
+fn resources_and_prompts_are_listed_and_read() {
+    let (_bench, mut client) = bench();
+    client.call("guest_status", json!({ "wait_ready_ms": 30_000 })).unwrap();
+    let listed = client.request("resources/list", json!({})).unwrap();
+    let uris: Vec<_> = listed["resources"].as_array().unwrap().iter().map(|one| one["uri"].clone()).collect();
+    assert_eq!(uris, [json!("askr://status"), json!("askr://events"), json!("askr://asks")]);
+    let mut read = |uri: &str| client.request("resources/read", json!({ "uri": uri }));
+    let status = read("askr://status").unwrap();
+    let text = status["contents"][0]["text"].as_str().unwrap();
+    assert_eq!(serde_json::from_str::<Value>(text).unwrap()["state"], "ready");
+    assert!(read("askr://asks").unwrap()["contents"][0]["text"].as_str().unwrap().contains("\"asks\":[]"));
+    let file = read("guest:///proc/versi%6Fn").unwrap();
+    assert_eq!(
+        (&file["contents"][0]["text"], &file["contents"][0]["mimeType"]),
+        (&json!("Askr 0.1.0\n"), &json!("text/plain"))
+    );
+    for uri in ["guest:///nothing", "askr://nothing", "file:///etc/passwd"] {
+        assert_eq!(read(uri).unwrap_err()["code"], -32002, "{uri}");
+    }
+    let templates = client.request("resources/templates/list", json!({})).unwrap();
+    assert_eq!(templates["resourceTemplates"][0]["uriTemplate"], "guest:///{+path}");
+    let prompts = client.request("prompts/list", json!({})).unwrap();
+    assert_eq!(prompts["prompts"].as_array().unwrap().len(), 3);
+    let get = json!({ "name": "debug_fault", "arguments": { "program": "crash" } });
+    let prompt = client.request("prompts/get", get).unwrap();
+    assert!(prompt["messages"][0]["content"]["text"].as_str().unwrap().contains("why crash in"));
+    assert_eq!(client.request("prompts/get", json!({ "name": "x" })).unwrap_err()["code"], -32602);
+}
+
+#[test]
+fn events_are_read_and_waited_for() {
+    let (bench, mut client) = bench();
+    client.call("guest_status", json!({ "wait_ready_ms": 30_000 })).unwrap();
+    bench.guest.event(EVENT_SPAWN, 9, b"p\x1b");
+    let first = client.call("events_read", json!({ "wait_ms": 30_000 })).unwrap();
+    let event = &first["events"][0];
+    assert_eq!((&event["kind"], &event["pid"], &event["parent"]), (&json!("spawn"), &json!(9), &json!(1)));
+    assert_eq!((&event["name"], &event["name_encoding"]), (&json!("p\\x1b"), &json!("escaped")));
+    assert_eq!((&first["lost"], &first["total"], &first["truncated"]), (&json!(0), &json!(1), &json!(false)));
+    let waiting = client.begin_call("events_read", json!({ "cursor": first["next"], "wait_ms": 30_000 }));
+    bench.guest.event(EVENT_EXIT, 9, b"p");
+    let second = client.finish_call(waiting).unwrap();
+    assert_eq!((&second["events"][0]["kind"], &second["events"][0]["number"]), (&json!("exit"), &json!(1)));
+    bench.guest.reboot(2);
+    let stale = json!({ "cursor": second["next"], "wait_ms": 0 });
+    bench.until(json!({ "op": "ping" }), |_| true);
+    assert_eq!(client.code("events_read", stale), "guest_restarted");
 }
 
 #[test]

@@ -66,6 +66,16 @@ fn ask(ask: &Ask, now: Instant) -> Value {
         bytes::put(&mut map, name::PROGRAM, program);
     }
     map.insert("left_ms".into(), ask.left_ms(now).into());
+    if !ask.choices.is_empty() {
+        map.insert("choices".into(), ask.choices.iter().map(|choice| bytes::value(choice)).collect());
+    }
+    if !ask.context.is_empty() {
+        let pair = |(key, value): &(Vec<u8>, Vec<u8>)| json!({ "key": bytes::value(key), "value": bytes::value(value) });
+        map.insert("context".into(), ask.context.iter().map(pair).collect());
+    }
+    if let Some(default) = &ask.default {
+        bytes::put(&mut map, "default", default);
+    }
     Value::Object(map)
 }
 

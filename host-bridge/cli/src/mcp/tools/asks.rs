@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Effect, Encoding, Tool, boot_of, bytes_in, parsed, shown};
+use super::{Effect, Encoding, Tool, boot_of, bytes_in, decode, parsed, shown};
 use crate::mcp::call::{Call, wait_of};
 use crate::mcp::error::{Code, Failure};
 use crate::mcp::page::fitting;
@@ -66,8 +66,23 @@ struct Ask {
     /// `escaped` when `program` is; left out when it stands for itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     program_encoding: Option<Encoding>,
+    /// The only answers it takes. Untrusted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    choices: Vec<String>,
+    /// What helps to answer. Untrusted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    context: Vec<Pair>,
+    /// What the program takes when nobody answers. Untrusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    default: Option<String>,
     /// Milliseconds until the program stops waiting.
     left_ms: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Pair {
+    key: String,
+    value: String,
 }
 
 #[derive(Deserialize, Serialize, JsonSchema)]
@@ -123,8 +138,37 @@ fn ask(listed: Value) -> Result<Ask, Failure> {
         shown(&bytes_in(&listed, "question").unwrap_or_default(), Shape::Lines);
     let program = bytes_in(&listed, "program").map(|program| shown(&program, Shape::Line));
     let (program, program_encoding) = program.map_or((None, None), |(text, encoding)| (Some(text), encoding));
+    let items = |field: &str| listed[field].as_array().cloned().unwrap_or_default();
+    let choices = items("choices").iter().map(in_list).collect();
+    let context = items("context")
+        .iter()
+        .map(|pair| Pair { key: in_list(&pair["key"]), value: in_list(&pair["value"]) })
+        .collect();
+    let default = bytes_in(&listed, "default").map(|default| shown(&default, Shape::Line).0);
     let Listed { ask, intent, code, pid, left_ms } = parsed(listed)?;
-    Ok(Ask { ask, intent, code, question, question_encoding, pid, program, program_encoding, left_ms })
+    Ok(Ask {
+        ask,
+        intent,
+        code,
+        question,
+        question_encoding,
+        pid,
+        program,
+        program_encoding,
+        choices,
+        context,
+        default,
+        left_ms,
+    })
+}
+
+/// Bytes in a list of the hub's, for a reader.
+fn in_list(item: &Value) -> String {
+    let bytes = match item {
+        Value::String(text) => text.as_bytes().to_vec(),
+        other => other["base64"].as_str().and_then(decode).unwrap_or_default(),
+    };
+    shown(&bytes, Shape::Line).0
 }
 
 pub(super) struct AskAnswer;

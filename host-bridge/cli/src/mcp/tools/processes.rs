@@ -37,10 +37,11 @@ pub(super) struct Output {
 
 #[derive(Serialize, JsonSchema)]
 struct Process {
-    pid: u32,
+    #[serde(flatten)]
+    facts: Listed,
+    /// The same as `pid`: a process has one thread.
     tid: u32,
-    state: State,
-    /// Runs as a program; else a task of the kernel.
+    /// Runs as a program: so do all.
     user: bool,
     /// Program, as the guest names it. Untrusted.
     name: String,
@@ -55,23 +56,43 @@ enum State {
     Ready,
     Running,
     Blocked,
+    Stopped,
     Zombie,
 }
 
+/// On whose behalf a process runs: a person's at the guest's console, an agent's, or the kernel's.
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Origin {
+    Console,
+    Agent,
+    Kernel,
+}
+
 /// As the hub gives them, but for the name.
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 struct Listed {
     pid: u32,
-    tid: u32,
+    /// The process that it is a child of; 0 for none.
+    parent: u32,
+    /// The `job` of `proc_spawn` that it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    job: Option<u32>,
     state: State,
-    user: bool,
+    origin: Origin,
+    /// Of a zombie.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<u32>,
+    /// Time that it has computed, in nanoseconds.
+    cpu_ns: u64,
+    /// Memory in use for it, in bytes.
+    memory: u64,
 }
 
 impl Tool for ProcList {
     const NAME: &'static str = "proc_list";
     const TITLE: &'static str = "List processes";
-    const DESCRIPTION: &'static str =
-        "Lists the processes and kernel tasks of the guest: pid, thread id, state and program name.";
+    const DESCRIPTION: &'static str = "Lists the processes of the guest: pid, parent, state, on whose behalf, processor time, memory and program name.";
     type Arguments = Arguments;
     type Output = Output;
 
@@ -88,6 +109,6 @@ impl Tool for ProcList {
 
 fn process(listed: Value) -> Result<Process, Failure> {
     let (name, name_encoding) = shown(&bytes_in(&listed, "name").unwrap_or_default(), Shape::Line);
-    let Listed { pid, tid, state, user } = parsed(listed)?;
-    Ok(Process { pid, tid, state, user, name, name_encoding })
+    let facts: Listed = parsed(listed)?;
+    Ok(Process { tid: facts.pid, facts, user: true, name, name_encoding })
 }

@@ -1,0 +1,49 @@
+//! Switching the guest off, or starting it again.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{Effect, Tool, boot_of};
+use crate::mcp::call::Call;
+use crate::mcp::error::Failure;
+
+pub(super) struct GuestPower;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    action: Action,
+    /// A guest that `guest_status` lists; the first one if left out.
+    guest: Option<String>,
+}
+
+#[derive(Clone, Copy, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Action {
+    Off,
+    Reboot,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Output {
+    /// Boot id of the guest that ends.
+    boot: String,
+    action: Action,
+}
+
+impl Tool for GuestPower {
+    const NAME: &'static str = "guest_power";
+    const TITLE: &'static str = "Switch off or reboot";
+    const DESCRIPTION: &'static str = "Switches the guest off, or reboots it. All programs end; only /disk is kept. After a reboot the boot id is \
+         another: call guest_status with wait_ready_ms and go on. A guest that is off is started again on the host.";
+    const EFFECT: Effect = Effect::Changes;
+    type Arguments = Arguments;
+    type Output = Output;
+
+    async fn call(arguments: Arguments, call: &Call<'_>) -> Result<Output, Failure> {
+        let Arguments { action, guest } = arguments;
+        let reply = call.change(guest.as_deref(), json!({ "op": "power", "action": action })).await?;
+        Ok(Output { boot: boot_of(&reply)?, action })
+    }
+}
