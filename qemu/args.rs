@@ -111,6 +111,11 @@ impl Options {
         if self.format_disk {
             machine = machine.word("disk=format");
         }
+        // The end of a guest that runs one line is the end of the run. One that was told to make an empty /disk would do so
+        // again.
+        if self.run.is_none() && !self.format_disk {
+            machine = machine.restarts();
+        }
         if self.gdb {
             machine = machine.wait_for_debugger();
         }

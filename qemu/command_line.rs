@@ -33,8 +33,11 @@ pub(crate) enum Start<'a> {
 pub(crate) fn arguments(machine: &Machine, kvm: bool, start: &Start<'_>) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = Vec::new();
     let mut add = |words: &str| arguments.extend(words.split_ascii_whitespace().map(OsString::from));
-    add("-nodefaults -no-user-config -nic none -display none -no-reboot -sandbox");
+    add("-nodefaults -no-user-config -nic none -display none -sandbox");
     add(SANDBOX);
+    if !machine.restarts {
+        add("-no-reboot");
+    }
     add("-machine");
     add(match (machine.model, machine.com1) {
         (Model::Q35, _) => "q35",

@@ -15,6 +15,7 @@ mod guest;
 mod initrd;
 mod machine;
 mod qmp;
+mod resets;
 mod run_folder;
 mod screenshot;
 mod spawner;

@@ -86,6 +86,7 @@ pub struct Machine {
     pub(crate) com2: bool,
     pub(crate) disk_log: Option<PathBuf>,
     pub(crate) gdb: bool,
+    pub(crate) restarts: bool,
     pub(crate) low_memory_mib: Option<u32>,
     pub(crate) memory_mib: u32,
     pub(crate) model: Model,
@@ -117,6 +118,7 @@ impl Machine {
             com2: true,
             disk_log: None,
             gdb: false,
+            restarts: false,
             low_memory_mib: None,
             memory_mib: DEFAULT_MEMORY_MIB,
             model: Model::default(),
@@ -210,6 +212,14 @@ impl Machine {
     #[must_use]
     pub fn wait_for_debugger(mut self) -> Self {
         self.gdb = true;
+        self
+    }
+
+    /// Lets the guest start again when it resets itself, as any machine does. One that does not stay up ends
+    /// ([`Exit::ResetLoop`](crate::Exit::ResetLoop)). Without this a reset is the end ([`Exit::Reset`](crate::Exit::Reset)).
+    #[must_use]
+    pub fn restarts(mut self) -> Self {
+        self.restarts = true;
         self
     }
 

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::error::Transcript;
+use crate::resets::Lives;
 use crate::{Error, Result};
 
 /// How long one command may take. QEMU answers in milliseconds; this is for a machine under heavy load.
@@ -39,6 +40,8 @@ struct Ending {
 #[derive(Clone, Default)]
 struct EndingState {
     reason: Option<String>,
+    /// The guest did not stay up, so QEMU was told to end.
+    gave_up: bool,
     closed: bool,
 }
 
@@ -115,26 +118,41 @@ impl Qmp {
     pub(crate) fn shutdown_reason(&self) -> Option<String> {
         self.ending.state.lock().unwrap_or_else(PoisonError::into_inner).reason.clone()
     }
+
+    /// Whether QEMU was told to end because the guest did not stay up.
+    pub(crate) fn gave_up(&self) -> bool {
+        self.ending.state.lock().unwrap_or_else(PoisonError::into_inner).gave_up
+    }
 }
 
 fn no_reply(what: &str) -> Error {
     Error::Deadline { what: what.to_owned(), within: COMMAND_DEADLINE, transcript: Transcript::default() }
 }
 
-/// Sorts what QEMU sends into replies and events until QEMU closes the connection.
-fn read_lines(stream: UnixStream, replies: &Sender<Value>, ending: &Ending) {
-    for line in BufReader::new(stream).lines() {
+/// Sorts what QEMU sends into replies and events until QEMU closes the connection. Ends QEMU when the guest restarts and
+/// restarts.
+fn read_lines(mut stream: UnixStream, replies: &Sender<Value>, ending: &Ending) {
+    let state = || ending.state.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut lives = Lives::new(Instant::now());
+    let lines = stream.try_clone().into_iter().flat_map(|stream| BufReader::new(stream).lines());
+    for line in lines {
         let Ok(line) = line else { break };
         let Ok(message) = serde_json::from_str::<Value>(&line) else { break };
-        if message.get("event").is_none() {
-            if replies.send(message).is_err() {
-                break;
+        match message["event"].as_str() {
+            None => {
+                if replies.send(message).is_err() {
+                    break;
+                }
             }
-        } else if message["event"] == "SHUTDOWN" {
-            let reason = message["data"]["reason"].as_str().map(str::to_owned);
-            ending.state.lock().unwrap_or_else(PoisonError::into_inner).reason = reason;
+            Some("SHUTDOWN") => state().reason = message["data"]["reason"].as_str().map(str::to_owned),
+            Some("RESET") if message["data"]["guest"] == true && lives.reset(Instant::now()) => {
+                state().gave_up = true;
+                // Nobody waits for the reply. If QEMU is gone already, that is what was wanted.
+                let _ = stream.write_all(b"{\"execute\":\"quit\"}\n");
+            }
+            Some(_) => {}
         }
     }
-    ending.state.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
+    state().closed = true;
     ending.changed.notify_all();
 }

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use crate::command_line::{COM2_SOCKET, GDB_SOCKET, LOG_SOCKET};
 use crate::error::{Transcript, printable};
 use crate::qmp::Qmp;
+use crate::resets::SHORT;
 use crate::run_folder::RunFolder;
 use crate::{Disk, Error, Machine, Result, spawner};
 
@@ -41,8 +42,10 @@ const DEBUG_EXIT_PANIC: i32 = (0x32 << 1) | 1;
 pub enum Exit {
     /// It powered itself off, or was told to quit.
     PowerOff,
-    /// It reset itself: a reboot, or a triple fault. QEMU runs with `-no-reboot`.
+    /// It reset itself: a reboot, or a triple fault. Not with [`Machine::restarts`].
     Reset,
+    /// It reset itself again and again, each time shortly after its start ([`Machine::restarts`]).
+    ResetLoop,
     /// Its kernel panicked, and said so by ending QEMU ([`Machine::run`]).
     Panic,
     /// QEMU ended in another way.
@@ -59,6 +62,11 @@ impl fmt::Display for Exit {
         match self {
             Self::PowerOff => f.write_str("the guest powered off"),
             Self::Reset => f.write_str("the guest reset itself (a triple fault, or a reboot)"),
+            Self::ResetLoop => write!(
+                f,
+                "the guest reset itself again and again, each time within {} s of its start; it is not started again",
+                SHORT.as_secs()
+            ),
             Self::Panic => f.write_str("the guest's kernel panicked"),
             Self::Failed { status, stderr } if stderr.is_empty() => {
                 write!(f, "QEMU ended unexpectedly ({status})")
@@ -274,6 +282,9 @@ impl Vm {
             return Err(Error::Deadline { what, within, transcript: Transcript::default() });
         }
         let status = self.child.wait().map_err(Error::io("waiting for QEMU"))?;
+        if self.qmp.gave_up() {
+            return Ok(Exit::ResetLoop);
+        }
         Ok(match (status.code(), self.qmp.shutdown_reason().as_deref()) {
             (Some(0), Some("guest-reset")) => Exit::Reset,
             (Some(0 | DEBUG_EXIT_POWEROFF), _) => Exit::PowerOff,

@@ -1,7 +1,7 @@
 //! The library that drives QEMU keeps its promises: nothing is left behind, every failure says why.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -142,16 +142,49 @@ fn a_disk_takes_what_is_written_unless_it_is_thrown_away() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn a_kernel_that_panics_is_told_from_one_that_powers_off() -> Result<()> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/panicked.s");
-    let kernel = Path::new(env!("CARGO_TARGET_TMPDIR")).join("panicked");
+/// A kernel in assembly that stands for ours.
+fn kernel(name: &str) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/programs/{name}.s"));
+    let kernel = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let mut cc = Command::new("cc");
     cc.args(["-static", "-nostdlib", "-Wl,-Ttext-segment=0x100000,--build-id=none", "-o"])
         .arg(&kernel)
         .arg(&source);
     assert!(cc.status().expect("a C compiler, `cc`").success());
-    let mut vm = Machine::new().kernel(kernel).spawn()?;
+    kernel
+}
+
+#[test]
+fn a_kernel_that_panics_is_told_from_one_that_powers_off() -> Result<()> {
+    let mut vm = Machine::new().kernel(kernel("panicked")).spawn()?;
     assert_eq!(vm.wait(SOON)?, Exit::Panic);
+    Ok(())
+}
+
+#[test]
+fn a_kernel_that_cannot_start_is_not_started_for_ever() -> Result<()> {
+    let fallen = kernel("fallen");
+    for model in [Model::Q35, Model::Pc, Model::Microvm] {
+        let machine = Machine::new().model(model).kernel(&fallen).restarts();
+        assert_eq!(machine.spawn()?.wait(SOON)?, Exit::ResetLoop, "{model:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_guest_that_resets_itself_starts_again_on_every_kind_of_machine() -> Result<()> {
+    for model in [Model::Q35, Model::Pc, Model::Microvm] {
+        let mut guest = Machine::new().model(model).restarts().start()?;
+        guest.wait_for(PROMPT, SOON)?;
+        guest.type_line("echo kept > /tmp/file; cat /tmp/file")?;
+        guest.wait_for("\nkept\r\n", SOON)?;
+        guest.wait_for(PROMPT, SOON)?;
+        guest.type_line("reboot")?;
+        guest.wait_for("Askr ", SOON)?;
+        guest.wait_for(PROMPT, SOON)?;
+        guest.type_line("cat /tmp/file; poweroff")?;
+        guest.wait_for("/tmp/file: No such file or directory", SOON)?;
+        assert_eq!(guest.exit(SOON)?, Exit::PowerOff, "{model:?}");
+    }
     Ok(())
 }

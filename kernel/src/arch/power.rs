@@ -2,8 +2,11 @@
 
 use super::clock::{self, Nanos, SECOND};
 use crate::drivers::debugcon;
+use x86_64::VirtAddr;
 use x86_64::instructions::port::Port;
+use x86_64::instructions::tables::lidt;
 use x86_64::instructions::{hlt, interrupts};
+use x86_64::structures::DescriptorTablePointer;
 
 /// PM1a control register where QEMU's q35 and pc have it (hw/acpi/ich9.c, piix4.c: PM base 0x600 + 4).
 const PM1A_CONTROL: u16 = 0x604;
@@ -27,6 +30,8 @@ const KEYBOARD_RESET: u8 = 0xfe;
 const RUN_PATIENCE: Nanos = 600 * SECOND;
 /// How long the machine may take to go off. Then it is one that we cannot switch off.
 const OFF_PATIENCE: Nanos = 5 * SECOND;
+/// How long it may take to reset before it is tried in another way.
+const RESTART_PATIENCE: Nanos = SECOND;
 
 /// Switches the machine off, with an exit status for a host that wants one, if there is one; halts for good where nothing
 /// answers.
@@ -42,11 +47,7 @@ pub(crate) fn off(status: Option<u8>) -> ! {
         Port::<u16>::new(PM1A_CONTROL).write(SLEEP_S5);
         Port::<u32>::new(DEBUG_EXIT).write(DEBUG_EXIT_OFF);
     }
-    // A virtual machine goes on for a moment before it ends.
-    let deadline = clock::now() + OFF_PATIENCE;
-    while clock::now() < deadline {
-        core::hint::spin_loop();
-    }
+    wait(OFF_PATIENCE);
     let words: [&[u8]; 1] = [b"The machine can be switched off now.\n"];
     crate::screen::write_alarm(&words);
     crate::console::write_emergency(&words);
@@ -68,7 +69,22 @@ pub(crate) fn restart() -> ! {
         Port::<u8>::new(RESET_CONTROL).write(RESET);
         Port::<u8>::new(KEYBOARD_COMMAND).write(KEYBOARD_RESET);
     }
+    wait(RESTART_PATIENCE);
+    // A microvm has neither of the two. A processor that cannot deliver a fault shuts down, and the machine resets.
+    let none = DescriptorTablePointer { limit: 0, base: VirtAddr::zero() };
+    interrupts::disable();
+    // SAFETY: this is the end.
+    unsafe { lidt(&none) };
+    interrupts::int3();
     halt()
+}
+
+/// A virtual machine goes on for a moment before it ends.
+fn wait(patience: Nanos) {
+    let deadline = clock::now() + patience;
+    while clock::now() < deadline {
+        core::hint::spin_loop();
+    }
 }
 
 /// Stops for good.
