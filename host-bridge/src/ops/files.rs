@@ -87,7 +87,7 @@ impl Operation<'_> {
         let mut asked = data.len() as u64;
         loop {
             while flights.has_room() && asked < wanted {
-                let len = (wanted - asked).min(self.read_room() as u64) as u32;
+                let len = u32::try_from((wanted - asked).min(self.read_room() as u64)).unwrap_or(u32::MAX);
                 let at = offset.saturating_add(asked);
                 flights.begin(len, code::READ, &ReadRequest { offset: at, len, path })?;
                 asked += u64::from(len);
