@@ -99,6 +99,9 @@ static void errors(void) {
     check("null", map(0, PAGE, R, PRIVATE | FIXED), EPERM);
     check("huge", map(0, 1UL << 46, R | W, PRIVATE), ENOMEM);
     check("round", map(0, -1UL, R | W, PRIVATE), ENOMEM);
+    const long heap = call(BRK, 0, 0, 0);
+    check("huge heap", call(BRK, heap + (1L << 40), 0, 0), heap);
+    check("heap goes on", call(BRK, heap + PAGE, 0, 0), heap + PAGE);
     check("w+x", map(0, PAGE, R | W | X, PRIVATE), EACCES);
     check("taken", map(a, PAGE, R, PRIVATE | NOREPLACE), EEXIST);
     check("unmap unaligned", call(MUNMAP, a + 1, PAGE, 0), EINVAL);

@@ -36,6 +36,14 @@ pub(crate) enum Remap {
     Fixed(u64),
 }
 
+/// Whether the machine has `bytes` of memory at all.
+///
+/// # Errors
+/// ENOMEM
+fn check_machine(bytes: u64) -> Result<(), Errno> {
+    if bytes > frames::usage().total * PAGE { Err(Errno::ENOMEM) } else { Ok(()) }
+}
+
 impl AddressSpace {
     /// `brk`: moves the end of the heap and returns where it now is; on failure where it was, as Linux does.
     pub(crate) fn set_break(&mut self, wanted: u64, limits: &Limits) -> u64 {
@@ -44,7 +52,8 @@ impl AddressSpace {
         }
         let (old, new) = (self.heap_end.next_multiple_of(PAGE), wanted.next_multiple_of(PAGE));
         let done = if new > old {
-            let grown = self.check_limits(new - old, Rights::READ_WRITE, false, limits);
+            let grown = check_machine(new - old)
+                .and_then(|()| self.check_limits(new - old, Rights::READ_WRITE, false, limits));
             grown.and_then(|()| self.areas.add(old..new, Rights::READ_WRITE)).is_ok()
         } else {
             new == old || self.unmap(&(new..old)).is_ok()
@@ -69,7 +78,8 @@ impl AddressSpace {
         shared: bool,
         limits: &Limits,
     ) -> Result<u64, Errno> {
-        if length > frames::usage().total * PAGE || shared && length > SHARED_MAX {
+        check_machine(length)?;
+        if shared && length > SHARED_MAX {
             return Err(Errno::ENOMEM);
         }
         let range = self.place(placement, length)?;
@@ -204,9 +214,7 @@ impl AddressSpace {
         if shared && more > 0 {
             return Err(Errno::EINVAL);
         }
-        if more > frames::usage().total * PAGE {
-            return Err(Errno::ENOMEM);
-        }
+        check_machine(more)?;
         self.check_limits(more, rights, shared, limits)?;
         if let Remap::Fixed(address) = remap {
             let new = self.place(Placement::Replace(address), length)?;
