@@ -261,6 +261,8 @@ impl Editor {
         true
     }
 
+    /// Before the end of the line, so that the line's end is the last that is written: what the kernel has to say then needs
+    /// none of its own.
     fn end_pastes(&mut self, out: &mut Vec<u8>) {
         if replace(&mut self.marks_pastes, false) {
             out.extend_from_slice(MARK_NO_PASTES);
@@ -368,8 +370,8 @@ impl Editor {
     }
 
     fn enter(&mut self, out: &mut Vec<u8>) -> Step {
-        self.display.finish(out);
         self.end_pastes(out);
+        self.display.finish(out);
         if self.overflowed {
             return Step::TooLong;
         }
@@ -382,8 +384,8 @@ impl Editor {
         self.line.go(self.line.units().len());
         self.refresh(usize::MAX, out);
         out.extend_from_slice(b"^C");
-        self.display.finish(out);
         self.end_pastes(out);
+        self.display.finish(out);
         Step::Interrupted
     }
 

@@ -192,7 +192,7 @@ fn what_is_pasted_is_text_up_to_its_end() {
     assert!(out.starts_with(MARK_PASTES));
     out.clear();
     session.editor.feed(b'\r', &mut out);
-    assert_eq!(out, [b"\n", MARK_NO_PASTES].concat());
+    assert_eq!(out, [MARK_NO_PASTES, b"\n"].concat(), "the line's end is the last");
 }
 
 #[test]
