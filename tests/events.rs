@@ -110,7 +110,7 @@ fn a_fault_is_told_with_registers_address_and_backtrace() {
     assert_eq!(u64::from(pid), number_after(&report, "crash["));
     let facts = facts(bytes);
     assert_eq!((facts.signal, facts.vector), (11, 14));
-    assert!(report.contains(&format!("{:#x}: not allowed", facts.address)), "{report}");
+    assert!(report.contains(&format!("{:#x}: no memory there", facts.address)), "{report}");
     assert!(report.contains(&format!("rip {:016x}", facts.rip)), "{report}");
     let rsp = REGISTER_NAMES.iter().position(|&name| name == "rsp").unwrap();
     assert!(report.contains(&format!("rsp {:016x}", facts.registers[rsp])), "{report}");

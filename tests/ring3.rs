@@ -56,24 +56,25 @@ fn free_memory(askr: &mut Askr) -> u64 {
 fn every_kind_of_crash_ends_with_its_signal_and_the_rest_lives() {
     let mut askr = GUEST.take();
     let spinner = number_after(&askr.run("spin &"), "] ");
-    for (kind, signal, report, vector, error) in [
-        ("null", 11, "page fault\r\n  write to 0x0: not allowed", 14, 6),
-        ("read", 11, "page fault\r\n  read of 0x0: not allowed", 14, 4),
-        ("kernel", 11, "page fault\r\n  read of 0xffffffff80200000: not allowed", 14, 5),
-        ("jump", 11, "page fault\r\n  execution at 0x10: not allowed", 14, 0x14),
-        ("call", 11, "page fault\r\n  execution at 0xffffffff80200000: not allowed", 14, 0x15),
-        ("far", 11, "general protection fault", 13, 0),
-        ("exec", 11, "page fault\r\n  execution at 0x7ff", 14, 0x15),
-        ("text", 11, "page fault\r\n  write to 0x", 14, 7),
-        ("stack", 11, "page fault\r\n  write to 0x7ff", 14, 6),
-        ("ud", 4, "invalid instruction", 6, 0),
-        ("div", 8, "division error", 0, 0),
-        ("gp", 11, "general protection fault", 13, 0),
-        ("hlt", 11, "general protection fault", 13, 0),
-        ("int3", 5, "breakpoint", 3, 0),
+    for (kind, signal, report, why, vector, error) in [
+        ("null", 11, "page fault\r\n  write to 0x0", "no memory there", 14, 6),
+        ("read", 11, "page fault\r\n  read of 0x0", "no memory there", 14, 4),
+        ("kernel", 11, "page fault\r\n  read of 0xffffffff80200000", "not allowed", 14, 5),
+        ("jump", 11, "page fault\r\n  execution at 0x10", "no memory there", 14, 0x14),
+        ("call", 11, "page fault\r\n  execution at 0xffffffff80200000", "not allowed", 14, 0x15),
+        ("far", 11, "general protection fault", "", 13, 0),
+        ("exec", 11, "page fault\r\n  execution at 0x7ff", "not allowed", 14, 0x15),
+        ("text", 11, "page fault\r\n  write to 0x", "not allowed", 14, 7),
+        ("stack", 11, "page fault\r\n  write to 0x7ff", "no memory there", 14, 6),
+        ("ud", 4, "invalid instruction", "", 6, 0),
+        ("div", 8, "division error", "", 0, 0),
+        ("gp", 11, "general protection fault", "", 13, 0),
+        ("hlt", 11, "general protection fault", "", 13, 0),
+        ("int3", 5, "breakpoint", "", 3, 0),
     ] {
         let shown = askr.run(&format!("crash {kind}"));
         assert!(shown.contains(&format!("ended by signal {signal}: {report}")), "{kind}: {shown}");
+        assert!(why.is_empty() || shown.contains(&format!(": {why}\r\n  rip ")), "{kind}: {shown}");
         assert!(shown.contains(&format!(" vector {vector} error {error:#x}\r\n")), "{kind}: {shown}");
         for register in ["rip ", "rax ", "rbp ", "rsp ", "r15 ", "rflags "] {
             assert!(shown.contains(register), "{kind}: {register}: {shown}");

@@ -41,7 +41,7 @@ pub(crate) fn from_user(frame: &TrapFrame, address: u64) {
     if frame.error & ERROR_USER == 0 {
         // The processor's own access with ring 0's rights. No page that is made present would end it: QEMU before
         // 9.1 reads the stack so for an IRET in ring 3, and SMAP forbids that.
-        return page_fault(process, frame, (address, access, "not allowed to the processor"));
+        return page_fault(process, frame, (address, access), Some("not allowed to the processor"));
     }
     match with_memory(|| process.with_space(|space| space.touch(address, access))) {
         Ok(_) => {}
@@ -50,18 +50,18 @@ pub(crate) fn from_user(frame: &TrapFrame, address: u64) {
             process.end_for_memory();
             die(process, SIGKILL, frame, Some((address, access, "out of memory")));
         }
-        Err(_) => page_fault(process, frame, (address, access, "not allowed")),
+        Err(_) => page_fault(process, frame, (address, access), None),
     }
 }
 
-/// A page fault that is the program's own: SIGSEGV.
-fn page_fault(process: &Process, frame: &TrapFrame, memory: (u64, Access, &str)) {
-    let address = memory.0;
+/// A page fault that is the program's own: SIGSEGV. Without a `why` the program's memory tells it.
+fn page_fault(process: &Process, frame: &TrapFrame, (address, access): (u64, Access), why: Option<&str>) {
     let mapped = process.with_space(|space| Ok(space.covers(address))).unwrap_or(false);
     // What the kernel's half holds is nobody's business: there, every access is one that is not allowed.
     let error = if address < USER_END { frame.error } else { frame.error | ERROR_PRESENT };
     *process.fault.lock() = FaultRecord { error, trap: PAGE_FAULT, cr2: address };
-    raise(process, fault::of_page_fault(address, mapped), frame, Some(memory));
+    let why = why.unwrap_or(if mapped || address >= USER_END { "not allowed" } else { "no memory there" });
+    raise(process, fault::of_page_fault(address, mapped), frame, Some((address, access, why)));
 }
 
 /// Leaves the fault to the program's handler, or ends it with a report.
