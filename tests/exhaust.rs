@@ -86,6 +86,36 @@ fn a_fork_bomb_in_the_background_can_be_killed_from_the_shell() {
     assert!(!askr.run("ps").contains("bomb"));
 }
 
+/// Seconds, by the guest's clock, that a command takes.
+#[track_caller]
+fn time_of(askr: &mut Askr, command: &str) -> f64 {
+    let begun = askr.uptime();
+    askr.run(command);
+    askr.uptime() - begun
+}
+
+/// How long a command may take among two thousand programs that compute. Each turn is 10 ms, so a command that stood behind
+/// all of them once would take 20 s.
+const AMONG_MANY: f64 = 8.0;
+
+#[test]
+fn as_many_processes_as_there_may_be_do_not_hold_up_the_person() {
+    let mut askr = Askr::boot(&Machine::new().memory_mib(512).with(program("bomb")));
+    let before = free(&mut askr);
+    askr.start("bomb &");
+    let pid = number_after(&askr.expect("refused\r\n"), "] ");
+    askr.settle();
+    for command in ["uname", "uname | cat", "sh -c uname"] {
+        let took = time_of(&mut askr, command);
+        eprintln!("{command}: {took} s");
+        assert!(took < AMONG_MANY, "{command}: {took} s");
+    }
+    askr.run(&format!("kill -9 -{pid}"));
+    askr.run("wait");
+    // The stacks of so many need more page tables, which stay.
+    is_back(&mut askr, before - KEPT);
+}
+
 #[test]
 fn a_fork_bomb_that_takes_memory_too_ends_as_one_job() {
     let mut askr = SMALL.take();

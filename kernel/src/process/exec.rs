@@ -148,7 +148,7 @@ pub(crate) fn execute(
     let limits = process.limits();
     let load = || Image::load(process.origin, &process.cwd(), path, argv, envp, &limits, role.priority());
     let mut image = if role.is_privileged() { with_memory(load) } else { load() }?;
-    *process.role.lock() = role.after_exec();
+    process.set_role(role.after_exec());
     image.space.set_priority(role.after_exec().priority());
     process.root.store(image.space.root(), Ordering::Relaxed);
     let old = process.space.lock().replace(image.space);

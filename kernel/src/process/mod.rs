@@ -38,7 +38,7 @@ use crate::arch::cpu::{self, VectorState};
 use crate::arch::trap::TrapFrame;
 use crate::fs::Directory;
 use crate::mm::{self, AddressSpace};
-use crate::sched;
+use crate::sched::{self, Class};
 use alarm::Alarm;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -79,6 +79,8 @@ pub(crate) struct Process {
     umask: AtomicU32,
     limits: Mutex<Limits>,
     role: Mutex<Role>,
+    /// What its role says about that, for the scheduler.
+    serves_console: AtomicBool,
     scheduled_group: AtomicU32,
     vector: UnsafeCell<VectorState>,
     fs_base: AtomicU64,
@@ -151,6 +153,7 @@ impl Process {
             umask: AtomicU32::new(umask),
             limits: Mutex::new(beginning.limits),
             role: Mutex::new(beginning.role),
+            serves_console: AtomicBool::new(beginning.role.serves_console()),
             scheduled_group: AtomicU32::new(0),
             vector: UnsafeCell::new(vector),
             fs_base: AtomicU64::new(fs_base),
@@ -268,14 +271,26 @@ impl Process {
         self.scheduled_group.store(group, Ordering::Relaxed);
     }
 
-    /// Whether the group that it was in last is the terminal's foreground group. For the scheduler: takes no lock.
-    pub(crate) fn is_in_foreground(&self) -> bool {
-        self.scheduled_group.load(Ordering::Relaxed) == terminal::scheduled_foreground()
+    /// With whom it waits for the processor, by the group that it was in last. For the scheduler: takes no lock.
+    pub(crate) fn class(&self) -> Class {
+        if self.serves_console.load(Ordering::Relaxed) {
+            Class::Console
+        } else if self.scheduled_group.load(Ordering::Relaxed) == terminal::scheduled_foreground() {
+            Class::Foreground
+        } else {
+            Class::Background
+        }
     }
 
     /// What it is to the person at the console.
     pub(crate) fn role(&self) -> Role {
         *self.role.lock()
+    }
+
+    /// Changes it: it executes another program.
+    fn set_role(&self, role: Role) {
+        *self.role.lock() = role;
+        self.serves_console.store(role.serves_console(), Ordering::Relaxed);
     }
 
     /// Takes its memory away for good: it has ended, or its end is decided.

@@ -51,6 +51,11 @@ impl Role {
         !matches!(self, Self::Ordinary)
     }
 
+    /// Whether it waits for the processor with the few that the person can't do without.
+    pub(super) const fn serves_console(self) -> bool {
+        matches!(self, Self::Init | Self::NewShell | Self::Shell)
+    }
+
     /// Whether the person would be left without a shell.
     pub(super) const fn is_shell(self) -> bool {
         matches!(self, Self::NewShell | Self::Shell)

@@ -2,7 +2,7 @@
 
 use super::{ExitStatus, Pid, Process, Role};
 use crate::arch::clock::Nanos;
-use crate::sched::{self, TASKS_MAX, Task};
+use crate::sched::{self, Class, TASKS_MAX, Task};
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -109,6 +109,9 @@ fn with_task(pid: Pid, change: impl FnOnce(&mut Family) -> Result<(), Errno>) ->
     change(&mut family)?;
     if let Some(process) = task.as_ref().and_then(|task| task.process()) {
         note_group(process, &family);
+        if process.class() == Class::Foreground {
+            sched::sort();
+        }
     }
     Ok(())
 }

@@ -24,6 +24,7 @@ static CONTROL: Mutex<Control> = Mutex::new(Control { session: 0, foreground: 0 
 fn set(control: &mut Control, session: Pid, foreground: Pid) {
     *control = Control { session, foreground };
     FOREGROUND.store(foreground, Ordering::Relaxed);
+    sched::sort();
 }
 
 /// The foreground group; 0 for none. Takes no lock.

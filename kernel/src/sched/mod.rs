@@ -1,7 +1,7 @@
 //! The scheduler. One core; kernel code is never preempted: a task runs until it parks, yields or returns to user
-//! mode. User code is preempted by the tick. Kernel tasks (bus, terminal) run before user tasks. The terminal's foreground
-//! group has every second turn of user tasks, however many others there are, so that the person can always do something
-//! about them; else it is round robin.
+//! mode. User code is preempted by the tick. Kernel tasks (bus, terminal) run before user tasks. The shells of the console,
+//! the terminal's foreground group and all others take turns, however many there are of each, so that the person can always
+//! do something about them; else it is round robin.
 
 mod task;
 mod timer;
@@ -24,23 +24,33 @@ use x86_64::instructions::interrupts;
 /// Tasks that may exist at once. The run queues have room for all of them, so a wake never allocates.
 pub(crate) const TASKS_MAX: usize = 2048;
 
+/// Which user tasks wait in line together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// Process 1 and the shells that it started.
+    Console,
+    /// The terminal's foreground group.
+    Foreground,
+    /// All others.
+    Background,
+}
+
+const CLASSES: usize = 3;
+
 struct Scheduler {
     current: Option<Arc<Task>>,
     kernel: VecDeque<Arc<Task>>,
-    /// User tasks of the terminal's foreground group.
-    foreground: VecDeque<Arc<Task>>,
-    /// All other user tasks.
-    background: VecDeque<Arc<Task>>,
-    /// Whether the next user task is one of the background, if there is one.
-    turn_of_background: bool,
+    /// User tasks, by [`Class`].
+    user: [VecDeque<Arc<Task>>; CLASSES],
+    /// The class whose turn is next, if it has a task.
+    turn: usize,
 }
 
 static SCHEDULER: IrqMutex<Scheduler> = IrqMutex::new(Scheduler {
     current: None,
     kernel: VecDeque::new(),
-    foreground: VecDeque::new(),
-    background: VecDeque::new(),
-    turn_of_background: false,
+    user: [const { VecDeque::new() }; CLASSES],
+    turn: 0,
 });
 /// The tick asks for a change of user task.
 static PREEMPT: AtomicBool = AtomicBool::new(false);
@@ -53,8 +63,7 @@ pub(crate) fn init() -> Result<(), Errno> {
     let boot = Task::new_kernel(0, KernelStack::new(Priority::Init)?);
     let mut scheduler = SCHEDULER.lock();
     scheduler.kernel.reserve(TASKS_MAX);
-    scheduler.foreground.reserve(TASKS_MAX);
-    scheduler.background.reserve(TASKS_MAX);
+    scheduler.user.iter_mut().for_each(|queue| queue.reserve(TASKS_MAX));
     scheduler.current = Some(boot);
     Ok(())
 }
@@ -103,6 +112,12 @@ pub(crate) fn unpark(task: &Arc<Task>) {
     if task.token().wake() {
         SCHEDULER.lock().push(task.clone());
     }
+}
+
+/// The foreground is another, or somebody else is in it: who waits already waits with the others of his class from now on.
+/// Else, with thousands of tasks, a command would get its first turn when all of them have had one.
+pub(crate) fn sort() {
+    SCHEDULER.lock().sort();
 }
 
 /// Lets others run and goes on afterwards.
@@ -207,8 +222,7 @@ impl Scheduler {
     fn push(&mut self, task: Arc<Task>) {
         let queue = match task.process() {
             None => &mut self.kernel,
-            Some(process) if process.is_in_foreground() => &mut self.foreground,
-            Some(_) => &mut self.background,
+            Some(process) => &mut self.user[process.class() as usize],
         };
         debug_assert!(queue.len() < TASKS_MAX, "more tasks than the queue has room for");
         queue.push_back(task);
@@ -219,15 +233,28 @@ impl Scheduler {
     }
 
     fn pop_user(&mut self) -> Option<Arc<Task>> {
-        self.turn_of_background = !self.turn_of_background;
-        if self.turn_of_background {
-            self.foreground.pop_front().or_else(|| self.background.pop_front())
-        } else {
-            self.background.pop_front().or_else(|| self.foreground.pop_front())
+        for class in (self.turn..self.turn + CLASSES).map(|class| class % CLASSES) {
+            if let Some(task) = self.user[class].pop_front() {
+                self.turn = (class + 1) % CLASSES;
+                return Some(task);
+            }
         }
+        None
     }
 
     fn has_user(&self) -> bool {
-        !self.foreground.is_empty() || !self.background.is_empty()
+        self.user.iter().any(|queue| !queue.is_empty())
+    }
+
+    /// Puts every user task that waits into the queue of its class, each behind those that were before it.
+    fn sort(&mut self) {
+        let waiting = self.user.each_ref().map(VecDeque::len);
+        for (class, count) in waiting.into_iter().enumerate() {
+            for _ in 0..count {
+                if let Some(task) = self.user[class].pop_front() {
+                    self.push(task);
+                }
+            }
+        }
     }
 }
