@@ -9,10 +9,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use askr_agentbus::{Ask, AskOutcome, AskPoll, Config, Effect, Event, Nanos, Request, Router, Ticket};
+use askr_agentbus::{
+    Ask, AskOutcome, AskPoll, Backtrace, Config, Effect, Event, Fault, Nanos, Request, Router, Ticket,
+};
 use askr_wire::message::{
-    FileType, NodeEntry, NodeType, ProcessFacts, ProcessOrigin, ReadReply, ReaddirReply, ReaddirRequest,
-    RenameRequest, StatReply, TaskState, WriteAtRequest, WriteMode, WriteReply,
+    FileType, NodeEntry, NodeType, ProcessFacts, ProcessOrigin, REGISTERS, ReadReply, ReaddirReply,
+    ReaddirRequest, RenameRequest, StatReply, TaskState, WriteAtRequest, WriteMode, WriteReply,
 };
 use askr_wire::status::Status;
 use askr_wire::{Deframer, FRAME_MAX, FrameType, List, ListWriter, Message, SESSION_PAYLOAD_MAX, code};
@@ -173,7 +175,7 @@ impl Guest {
     pub(crate) fn event(&self, code: u16, pid: u32, name: &[u8]) {
         let mut state = self.lock();
         let (now, event) = (state.now(), event(code, pid, name));
-        state.router.event(now, event);
+        state.router.event(now, &event);
         state.transmit();
     }
 
@@ -206,11 +208,21 @@ impl Guest {
     }
 }
 
+const PAGE_FAULT: Fault = Fault {
+    signal: 11,
+    vector: 14,
+    error: 4,
+    address: 0,
+    rip: 0x40_1000,
+    registers: [0; REGISTERS],
+    backtrace: Backtrace::EMPTY,
+};
+
 fn event(code: u16, pid: u32, name: &[u8]) -> Event<'_> {
     match code {
         code::EVENT_SPAWN => Event::Spawn { pid, parent: 1, name },
         code::EVENT_EXIT => Event::Exit { pid, code: 3, name },
-        _ => Event::Fault { pid, vector: 14, name },
+        _ => Event::Fault { pid, name, fault: &PAGE_FAULT },
     }
 }
 

@@ -33,6 +33,9 @@ pub struct Backtrace {
 }
 
 impl Backtrace {
+    /// No addresses.
+    pub const EMPTY: Self = Self { addresses: [0; BACKTRACE_MAX], depth: 0 };
+
     /// Adds the address that the last function added returns to; beyond [`BACKTRACE_MAX`] there is no room.
     pub fn push(&mut self, address: u64) {
         if let Some(slot) = self.addresses.get_mut(self.depth) {
