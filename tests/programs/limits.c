@@ -1,8 +1,9 @@
 /* Takes what the kernel has until it is refused, or keeps it busy. The first letter of the argument says how. */
 #include "raw.h"
 
-enum { YIELD = 24, FORK = 57, WAIT4 = 61, KILL = 62 };
-enum { ENOMEM = -12, SIGKILL = 9 };
+enum { MUNMAP = 11, YIELD = 24, FORK = 57, WAIT4 = 61, KILL = 62, PIPE2 = 293 };
+enum { ENOMEM = -12, SIGKILL = 9, REAL_TIME = 40 };
+enum { WRONLY_CREAT = 0101, O_NONBLOCK = 04000, PRIVATE_ANONYMOUS = 0x22, PAGE = 4096 };
 enum { CHILDREN_MAX = 2048, FILES = 1000, FEW = 100, PIECES = 1024, ARGUMENTS = 13000 };
 
 static long child[CHILDREN_MAX];
@@ -41,9 +42,18 @@ static long fill(long *refused, int files) {
 }
 
 static void heap(void) {
+    const long file = call(OPEN, "/tmp/limits", WRONLY_CREAT, 0644);
+    const long pages = call6(MMAP, 0, 3 * PAGE, 3, PRIVATE_ANONYMOUS, -1, 0);
+    int ends[2];
+    call(PIPE2, ends, O_NONBLOCK, 0);
     long refused;
     const long children = fill(&refused, FILES);
     report("fork ", refused);
+    /* All of these would make the kernel remember more. */
+    report("keep ", call(WRITE, file, block, PAGE));
+    report("cut ", call(MUNMAP, pages + PAGE, PAGE, 0));
+    report("queue ", call(KILL, child[0], REAL_TIME, 0));
+    report("pipe ", call(WRITE, ends[1], block, 16 * PAGE));
     report("open ", call(OPEN, "/proc/version", 0, 0));
     /* What needs nothing new goes on. */
     report("write ", call(WRITE, 1, "still here\n", 11));
