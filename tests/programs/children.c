@@ -300,7 +300,7 @@ static void deaths(void) {
                 if (how == 7) for (;;) call(YIELD, 0, 0, 0);
                 if (how == 8) {
                     const long grandchild = call(VFORK, 0, 0, 0);
-                    if (grandchild == 0) nap(300), leave(0); /* with the memory of the dead */
+                    if (grandchild == 0) call(READ, ends[0], block, 1), leave(0); /* with the memory of the dead, when all is over */
                 }
                 leave(1);
             }
@@ -403,6 +403,11 @@ static void inherited(void) {
     say_hex("pending", waiting());
     call(SIGALTSTACK, 0, &stack, 0);
     say("stack", stack.flags);
+    unsigned vectors = 0;
+    unsigned short x87 = 0;
+    __asm__ volatile("stmxcsr %0\nfnstcw %1" : "=m"(vectors), "=m"(x87));
+    say_hex("vectors", vectors);
+    say_hex("x87", x87);
 }
 
 static void stop(void) {
