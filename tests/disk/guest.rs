@@ -80,6 +80,17 @@ fn what_is_not_ours_is_left_as_it_is_until_the_word_comes() {
 }
 
 #[test]
+fn a_file_that_is_still_open_is_whole_after_power_off() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = empty(folder.path(), SIZE);
+    let mut askr = Askr::boot(&Machine::new().disk(Disk::open(&image, false).unwrap()));
+    assert_eq!(askr.run("exec 3> /disk/open; echo 'not closed' >&3"), "");
+    askr.power_off();
+    drop(askr);
+    assert_eq!(files(fs::read(&image).unwrap())["open"], b"not closed\n");
+}
+
+#[test]
 fn a_machine_without_a_disk_says_so() {
     let mut askr = Askr::boot(&Machine::new());
     assert!(askr.transcript().contains("disk: this machine has none; there is no /disk"));
