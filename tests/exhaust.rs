@@ -117,6 +117,18 @@ fn as_many_processes_as_there_may_be_do_not_hold_up_the_person() {
 }
 
 #[test]
+fn the_last_process_numbers_are_for_the_shell() {
+    // So much memory that the numbers are used up first.
+    let mut askr = Askr::boot(&Machine::new().memory_mib(512).with(program("bomb")));
+    askr.start("bomb &");
+    let pid = number_after(&askr.expect("refused\r\n"), "] ");
+    askr.settle();
+    // The shell starts a program, and there is memory.
+    assert!(free(&mut askr) > 64 * 1024);
+    assert_eq!(askr.run(&format!("kill -9 -{pid}; echo status=$?")), "status=0\r\n");
+}
+
+#[test]
 fn a_fork_bomb_that_takes_memory_too_ends_as_one_job() {
     let mut askr = SMALL.take();
     let before = free(&mut askr);
