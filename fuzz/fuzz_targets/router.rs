@@ -176,7 +176,7 @@ impl World {
     fn ask(&mut self, input: &mut Reader<'_>) -> Result<(), DecodeError> {
         let (code, wait, pid) = (input.u16()?, u64::from(input.u16()?), input.u32()?);
         let (program, question) = (input.short_string()?, input.long_string()?);
-        let ask = Ask { code, question, deadline: self.now + wait * MS, pid, program };
+        let ask = Ask { code, question, deadline: self.now + wait * MS, pid, program, extra: None };
         if let Ok(ticket) = self.router.ask(self.now, &ask, self.asks.len()) {
             assert!(self.router.is_attached(self.now), "asked nobody");
             self.asks.push(Asked { ticket, woken: false, gone: false });

@@ -39,6 +39,7 @@ impl fmt::Display for Described<'_> {
             Action::Kill(pid) => return write!(f, "kill {pid}"),
             Action::Limits(pid) => return write!(f, "change the limits of {pid}"),
             Action::Power => return f.write_str("power"),
+            Action::AnswerAsk { .. } => return f.write_str("answer for the person"),
         };
         write!(f, "{verb} {}", path.escape_ascii())
     }

@@ -18,13 +18,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The number of the call. */
+/* The numbers of the calls. */
 #define ASKR_SYS_AGENT_ASK 0x1038
+#define ASKR_SYS_AGENT_ANSWER 0x1039
 
 /* Bytes of the longest question. */
 #define ASKR_QUESTION_MAX 256
 /* Bytes of the longest answer that reaches a program, and of the longest default. */
 #define ASKR_ANSWER_MAX 4096
+/* Most choices, and bytes of the longest. */
+#define ASKR_CHOICES_MAX 16
+#define ASKR_CHOICE_MAX 64
+/* Most pairs of context, and bytes of the longest key. */
+#define ASKR_CONTEXT_MAX 16
+#define ASKR_CONTEXT_KEY_MAX 64
 /* How long askr_question waits for an answer, in milliseconds. */
 #define ASKR_TIMEOUT_MS 60000
 
@@ -37,6 +44,18 @@
 #define ASKR_DECIDER_AGENT 1   /* the agent on COM2 */
 #define ASKR_DECIDER_HUMAN 2   /* a person at COM1 */
 #define ASKR_DECIDER_DEFAULT 3 /* nobody: the answer is the program's default, and `reason` says why */
+
+/* Any bytes. */
+struct askr_bytes {
+    const void *address;
+    uint64_t length;
+};
+
+/* Something that helps to answer: what it is, and what it says. */
+struct askr_pair {
+    struct askr_bytes key;
+    struct askr_bytes value;
+};
 
 /* The block of the call. All of it that is not set must be 0. */
 struct askr_ask {
@@ -52,6 +71,10 @@ struct askr_ask {
     uint32_t reason;            /* out: with a default the error that the call would have had, else 0 */
     uint64_t answer_len;        /* out: bytes of `answer` that were written */
     uint64_t answer_total;      /* out: length of the whole answer; more than answer_len if it was cut */
+    const struct askr_bytes *choices; /* in: the answers that are taken; any without them */
+    uint64_t choices_count;           /* in: at most ASKR_CHOICES_MAX */
+    const struct askr_pair *context;  /* in: what helps to answer */
+    uint64_t context_count;           /* in: at most ASKR_CONTEXT_MAX */
 };
 
 /* A system call with up to six arguments. Returns what the kernel does: -1 to -4095 is a negative error number. */
@@ -85,6 +108,25 @@ static inline void askr_default(struct askr_ask *ask, const char *answer) {
     while (answer[ask->default_len] != 0) ask->default_len++;
 }
 
+/* A string as bytes. */
+static inline struct askr_bytes askr_string(const char *text) {
+    struct askr_bytes bytes = {text, 0};
+    while (text[bytes.length] != 0) bytes.length++;
+    return bytes;
+}
+
+/* The answers that are taken, which must live as long as `ask`. */
+static inline void askr_choices(struct askr_ask *ask, const struct askr_bytes *choices, uint64_t count) {
+    ask->choices = choices;
+    ask->choices_count = count;
+}
+
+/* What helps to answer; it must live as long as `ask`. */
+static inline void askr_context(struct askr_ask *ask, const struct askr_pair *pairs, uint64_t count) {
+    ask->context = pairs;
+    ask->context_count = count;
+}
+
 /*
  * Asks and waits. Returns 0 if there is an answer, else an error number (of <errno.h>): EAGAIN (no agent is attached, or
  * too many questions wait), ETIMEDOUT, EACCES (the agent refused), EINTR (a signal came first), EINVAL, E2BIG, EFAULT,
@@ -92,6 +134,15 @@ static inline void askr_default(struct askr_ask *ask, const char *answer) {
  */
 static inline int askr_agent_ask(struct askr_ask *ask) {
     return (int)-askr_syscall(ASKR_SYS_AGENT_ASK, (long)ask, (long)sizeof *ask, 0, 0, 0, 0);
+}
+
+/*
+ * Answers the ask with this number, as /proc/asks shows it, for the person at the console. Returns 0 if the answer is taken,
+ * else an error number: ENOENT (there was no such ask), ESTALE (it was settled before), EINVAL (it has choices, and this is
+ * none of them), EPERM (only what a person runs in the foreground of the console may), E2BIG, EFAULT, ENOMEM.
+ */
+static inline int askr_agent_answer(uint32_t number, const void *answer, size_t length) {
+    return (int)-askr_syscall(ASKR_SYS_AGENT_ANSWER, (long)number, (long)answer, (long)length, 0, 0, 0);
 }
 
 /* A word for who decided. */

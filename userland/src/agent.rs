@@ -22,6 +22,18 @@ pub struct Question<'a> {
     pub timeout: Duration,
     /// The answer to use when nobody decides.
     pub default: Option<&'a [u8]>,
+    /// The answers that are taken, at most 16 of 1 to 64 bytes; any answer if there are none.
+    pub choices: &'a [&'a [u8]],
+    /// What helps to answer: at most 16 pairs of what it is, 1 to 64 bytes, and what it says.
+    pub context: &'a [(&'a [u8], &'a [u8])],
+}
+
+impl<'a> Question<'a> {
+    /// A plain question that any answer is taken to, without a default.
+    #[must_use]
+    pub const fn new(text: &'a [u8], timeout: Duration) -> Self {
+        Self { intent: INTENT_GENERIC, text, timeout, default: None, choices: &[], context: &[] }
+    }
 }
 
 /// What was decided, and by whom.
@@ -41,12 +53,13 @@ pub struct Answer {
 ///
 /// # Errors
 /// EAGAIN: no agent is attached, or too many questions are waiting; ETIMEDOUT: nobody answered in time; EACCES:
-/// the agent refused; EINTR: a signal came first; E2BIG: the question is too long; EINVAL: it is empty, or the
-/// timeout is out of range; EIO: the kernel's answer makes no sense.
+/// the agent refused; EINTR: a signal came first; E2BIG: question, choices or context are too long; EINVAL: one of them is
+/// empty, or there twice, or the timeout is out of range; EIO: the kernel's answer makes no sense.
 pub fn ask(question: &Question<'_>) -> Result<Answer, Errno> {
     let timeout = u32::try_from(question.timeout.as_millis()).map_err(|_| Errno::EINVAL)?;
     let mut text = vec![0; ANSWER_ROOM];
-    let block = sys::agent_ask(question.intent, question.text, timeout, question.default, &mut text)?;
+    let Question { intent, text: words, default, choices, context, .. } = *question;
+    let block = sys::agent_ask(intent, words, timeout, default, choices, context, &mut text)?;
     let length = usize::try_from(block.answer_len).map_err(|_| Errno::EIO)?;
     if length > text.len() {
         return Err(Errno::EIO);
@@ -68,7 +81,7 @@ pub fn explain(errno: Errno) -> &'static str {
         Errno::ETIMEDOUT => "nobody answered in time",
         Errno::EACCES => "the agent refused",
         Errno::EINTR => "interrupted",
-        Errno::E2BIG => "the question is too long",
+        Errno::E2BIG => "the question or what goes with it is too long",
         Errno::ENOSYS => "this kernel cannot ask an agent",
         other => other.message(),
     }

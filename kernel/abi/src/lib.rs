@@ -12,6 +12,9 @@ pub mod signal;
 pub mod terminal;
 pub mod types;
 
-pub use ask::{AskArgs, Decider, INTENT_GENERIC, INTENT_NATURAL_LANGUAGE, QUESTION_MAX};
+pub use ask::{
+    ASK_EXTRA_MAX, AskArgs, AskBytes, AskPair, CHOICE_MAX, CHOICES_MAX, CONTEXT_KEY_MAX, CONTEXT_MAX,
+    Decider, INTENT_GENERIC, INTENT_NATURAL_LANGUAGE, QUESTION_MAX,
+};
 pub use errno::Errno;
 pub use names::call_name;

@@ -68,8 +68,10 @@ const SECOND: [&str; 27] = [
 /// The name of the system call with this number, if Linux or Askr has one.
 #[must_use]
 pub fn call_name(call: u64) -> Option<&'static str> {
-    if call == number::AGENT_ASK {
-        return Some("agent_ask");
+    match call {
+        number::AGENT_ASK => return Some("agent_ask"),
+        number::AGENT_ANSWER => return Some("agent_answer"),
+        _ => {}
     }
     let call = usize::try_from(call).ok()?;
     let second = || SECOND.get(call.checked_sub(SECOND_START)?);
@@ -88,6 +90,7 @@ mod tests {
             assert_eq!(call_name(call), Some(name));
         }
         assert_eq!(call_name(0x1038), Some("agent_ask"));
+        assert_eq!(call_name(0x1039), Some("agent_answer"));
         for call in [335, 423, (SECOND_START + SECOND.len()) as u64, 0x1037, u64::MAX] {
             assert_eq!(call_name(call), None, "{call}");
         }

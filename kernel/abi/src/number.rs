@@ -245,3 +245,5 @@ pub const ASKR_BASE: u64 = 0x1000;
 /// `agent_ask(args: *mut AskArgs, size: usize)`: puts a question to the agent and waits for the answer; see
 /// [`crate::AskArgs`].
 pub const AGENT_ASK: u64 = ASKR_BASE + 56;
+/// `agent_answer(number, answer, length)`: answers the ask with this number for the person at the console.
+pub const AGENT_ANSWER: u64 = ASKR_BASE + 57;

@@ -6,7 +6,10 @@ use std::mem::{offset_of, size_of};
 use std::path::Path;
 use std::process::Command;
 
-use askr_abi::{AskArgs, Decider, INTENT_GENERIC, INTENT_NATURAL_LANGUAGE, QUESTION_MAX, number};
+use askr_abi::{
+    AskArgs, AskBytes, AskPair, CHOICE_MAX, CHOICES_MAX, CONTEXT_KEY_MAX, CONTEXT_MAX, Decider,
+    INTENT_GENERIC, INTENT_NATURAL_LANGUAGE, QUESTION_MAX, number,
+};
 
 /// Fields of `AskArgs` and of `struct askr_ask`. `default` is a word of C's.
 macro_rules! fields {
@@ -33,14 +36,31 @@ fn checks() -> String {
         decider = decider,
         reason = reason,
         answer_len = answer_len,
-        answer_total = answer_total
+        answer_total = answer_total,
+        choices = choices,
+        choices_count = choices_count,
+        context = context,
+        context_count = context_count
     ) {
         check(format!("offsetof(struct askr_ask, {name}) == {offset}"));
         check(format!("sizeof ((struct askr_ask *)0)->{name} == {size}"));
     }
     check(format!("sizeof(struct askr_ask) == {}", size_of::<AskArgs>()));
+    check(format!("sizeof(struct askr_bytes) == {}", size_of::<AskBytes>()));
+    check(format!("offsetof(struct askr_bytes, length) == {}", offset_of!(AskBytes, length)));
+    check(format!("sizeof(struct askr_pair) == {}", size_of::<AskPair>()));
+    check(format!("offsetof(struct askr_pair, value) == {}", offset_of!(AskPair, value)));
     check(format!("ASKR_SYS_AGENT_ASK == {}", number::AGENT_ASK));
-    check(format!("ASKR_QUESTION_MAX == {QUESTION_MAX}"));
+    check(format!("ASKR_SYS_AGENT_ANSWER == {}", number::AGENT_ANSWER));
+    for (name, value) in [
+        ("QUESTION", QUESTION_MAX),
+        ("CHOICES", CHOICES_MAX),
+        ("CHOICE", CHOICE_MAX),
+        ("CONTEXT", CONTEXT_MAX),
+        ("CONTEXT_KEY", CONTEXT_KEY_MAX),
+    ] {
+        check(format!("ASKR_{name}_MAX == {value}"));
+    }
     check(format!("ASKR_INTENT_GENERIC == {INTENT_GENERIC}"));
     check(format!("ASKR_INTENT_NATURAL_LANGUAGE == {INTENT_NATURAL_LANGUAGE}"));
     for decider in (0..).map_while(Decider::from_u32) {

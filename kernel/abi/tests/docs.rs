@@ -134,7 +134,11 @@ fn the_layout_of_the_ask_block_is_that_of_the_code() {
         decider,
         reason,
         answer_len,
-        answer_total
+        answer_total,
+        choices,
+        choices_count,
+        context,
+        context_count
     );
     layout.sort_by_key(|&(_, offset, _)| offset);
     let rows = table(PAGE, "| offset | size | field | | meaning |");
@@ -142,7 +146,7 @@ fn the_layout_of_the_ask_block_is_that_of_the_code() {
     let documented: Vec<_> = rows.iter().map(|row| (row[2], number(row[0]), number(row[1]))).collect();
     assert_eq!(documented, layout);
     let last = layout.last().map(|&(_, offset, size)| offset + size);
-    assert_eq!(last, Some(AskArgs::MIN_SIZE));
+    assert_eq!(last, Some(AskArgs::SIZE));
 }
 
 #[test]

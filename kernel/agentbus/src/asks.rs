@@ -3,13 +3,14 @@
 use alloc::boxed::Box;
 use alloc::vec;
 
-use askr_abi::{Decider, QUESTION_MAX};
+use askr_abi::{ASK_EXTRA_MAX, Decider, QUESTION_MAX};
 use askr_wait::{Full, Nanos, Outcome, Poll, Ticket, WaitTable};
 use askr_wire::message::{AskFacts, Decision, PendingAsk};
 use askr_wire::status::Status;
 use askr_wire::{ListWriter, SESSION_PAYLOAD_MAX, code};
 
 use crate::NANOS_PER_MS;
+use crate::ask_ext::{AskExtra, fitting, takes};
 use crate::bounded::Text;
 
 /// Most asks at a time.
@@ -32,6 +33,8 @@ pub struct Ask<'a> {
     pub pid: u32,
     /// Its program, at most [`PROGRAM_MAX`] bytes.
     pub program: &'a [u8],
+    /// Choices, context and default, if there are any.
+    pub extra: Option<&'a AskExtra>,
 }
 
 /// Why an ask was not taken on.
@@ -81,7 +84,7 @@ pub enum AskPoll {
 /// What ends a wait from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
-    Answered,
+    Answered(Decider),
     Refused,
     LinkLost,
 }
@@ -92,6 +95,8 @@ pub(crate) enum Delivery<W> {
     Accepted(W),
     Late,
     Unknown,
+    /// The ask has choices and waits on: this is none of them.
+    NotAChoice,
 }
 
 /// All that is known about the ask in a slot, beside its wait.
@@ -101,6 +106,9 @@ struct Record {
     pid: u32,
     program: Text<PROGRAM_MAX>,
     question: Text<QUESTION_MAX>,
+    /// Choices, context and default.
+    extra: Box<[u8]>,
+    extra_len: usize,
     answer: Box<[u8]>,
     answer_len: usize,
     /// Whether it is still to be sent to whoever is attached now.
@@ -113,6 +121,7 @@ pub(crate) struct AskView<'a> {
     pub(crate) code: u16,
     pub(crate) facts: AskFacts<'a>,
     pub(crate) question: &'a [u8],
+    pub(crate) extra: &'a [u8],
 }
 
 pub(crate) struct AskTable<W> {
@@ -121,6 +130,11 @@ pub(crate) struct AskTable<W> {
     /// Number of asks taken on since boot.
     opened: u64,
 }
+
+/// `[count:2]` of a list.
+const LIST_HEAD: usize = 2;
+/// `[seq:4][code:2][pid:4][left_ms:4][proglen:1][qlen:2][extlen:2]` of a [`PendingAsk`].
+const PENDING_HEAD: usize = 19;
 
 /// Asks have the numbers from [`code::ASK_SEQ_FIRST`] to the end, then again.
 const SEQ_RANGE: u64 = 1 << 31;
@@ -133,6 +147,8 @@ impl<W> AskTable<W> {
             pid: 0,
             program: Text::EMPTY,
             question: Text::EMPTY,
+            extra: vec![0; ASK_EXTRA_MAX].into_boxed_slice(),
+            extra_len: 0,
             answer: vec![0; ANSWER_MAX].into_boxed_slice(),
             answer_len: 0,
             unsent: false,
@@ -148,6 +164,9 @@ impl<W> AskTable<W> {
         let record = &mut self.records[ticket.index()];
         (record.seq, record.code, record.pid, record.unsent) = (seq, ask.code, ask.pid, true);
         (record.program, record.question, record.answer_len) = (program, question, 0);
+        let extra = ask.extra.map_or(&[][..], AskExtra::bytes);
+        record.extra[..extra.len()].copy_from_slice(extra);
+        record.extra_len = extra.len();
         Ok(ticket)
     }
 
@@ -166,7 +185,13 @@ impl<W> AskTable<W> {
 
     /// Gives an ask its answer or refusal. A DECISION_RESP names the intent too, and is for nobody if it is
     /// not that of the ask.
-    pub(crate) fn deliver(&mut self, seq: u32, code: Option<u16>, decision: Decision<'_>) -> Delivery<W> {
+    pub(crate) fn deliver(
+        &mut self,
+        seq: u32,
+        code: Option<u16>,
+        decision: Decision<'_>,
+        decider: Decider,
+    ) -> Delivery<W> {
         let found = self.wait.pending().find(|(ticket, _)| self.records[ticket.index()].seq == seq);
         let Some((ticket, _)) = found else {
             return if self.was_asked(seq) { Delivery::Late } else { Delivery::Unknown };
@@ -176,11 +201,12 @@ impl<W> AskTable<W> {
             return Delivery::Unknown;
         }
         let verdict = match decision {
+            Decision::Answer(answer) if !takes(record.extra(), answer) => return Delivery::NotAChoice,
             Decision::Answer(answer) => {
                 let answer = &answer[..answer.len().min(ANSWER_MAX)];
                 record.answer[..answer.len()].copy_from_slice(answer);
                 record.answer_len = answer.len();
-                Verdict::Answered
+                Verdict::Answered(decider)
             }
             Decision::Refuse => Verdict::Refused,
         };
@@ -198,11 +224,11 @@ impl<W> AskTable<W> {
             Poll::Done(outcome) => outcome,
         };
         AskPoll::Done(match outcome {
-            Outcome::Settled(Verdict::Answered) => {
+            Outcome::Settled(Verdict::Answered(decider)) => {
                 let record = &self.records[ticket.index()];
                 let (total, len) = (record.answer_len, record.answer_len.min(into.len()));
                 into[..len].copy_from_slice(&record.answer[..len]);
-                AskOutcome::Answered { decider: Decider::Agent, len, total }
+                AskOutcome::Answered { decider, len, total }
             }
             Outcome::Settled(Verdict::Refused) => AskOutcome::Refused,
             Outcome::Settled(Verdict::LinkLost) => AskOutcome::LinkLost,
@@ -254,20 +280,27 @@ impl<W> AskTable<W> {
         Some(record.view(now, deadline))
     }
 
-    /// Writes the body of the response to ASKS: the waiting asks from number `start` on, as many as fit.
-    pub(crate) fn encode(&self, now: Nanos, start: u16, out: &mut [u8]) -> Result<usize, Status> {
+    /// The waiting asks from number `start` on, the oldest first.
+    pub(crate) fn waiting(&self, now: Nanos, start: usize) -> impl Iterator<Item = AskView<'_>> {
         let mut found = [(0, 0, 0); ASKS_MAX];
         let mut count = 0;
         for (slot, (ticket, deadline)) in found.iter_mut().zip(self.wait.pending()) {
             *slot = (self.records[ticket.index()].seq, ticket.index(), deadline);
             count += 1;
         }
-        let found = &mut found[..count];
-        found.sort_unstable();
+        found[..count].sort_unstable();
+        let chosen = found.into_iter().take(count).skip(start);
+        chosen.map(move |(_, index, deadline)| self.records[index].view(now, deadline))
+    }
+
+    /// Writes the body of the response to ASKS: the waiting asks from number `start` on, as many as fit. One that fits into
+    /// no response goes without what there is no room for.
+    pub(crate) fn encode(&self, now: Nanos, start: u16, out: &mut [u8]) -> Result<usize, Status> {
+        let room = out.len();
         let mut list = ListWriter::new(out).map_err(|_| Status::MsgSize)?;
-        for &(seq, index, deadline) in found.iter().skip(usize::from(start)) {
-            let AskView { code, facts, question, .. } = self.records[index].view(now, deadline);
-            if list.push(&PendingAsk { seq, code, facts, question, ext: &[] }).is_err() {
+        for AskView { seq, code, facts, question, extra } in self.waiting(now, usize::from(start)) {
+            let alone = room.saturating_sub(LIST_HEAD + PENDING_HEAD + facts.program.len() + question.len());
+            if list.push(&PendingAsk { seq, code, facts, question, ext: fitting(extra, alone) }).is_err() {
                 break;
             }
         }
@@ -276,6 +309,10 @@ impl<W> AskTable<W> {
 }
 
 impl Record {
+    fn extra(&self) -> &[u8] {
+        &self.extra[..self.extra_len]
+    }
+
     fn view(&self, now: Nanos, deadline: Nanos) -> AskView<'_> {
         let left_ms = u32::try_from(deadline.saturating_sub(now) / NANOS_PER_MS).unwrap_or(u32::MAX);
         AskView {
@@ -283,6 +320,7 @@ impl Record {
             code: self.code,
             facts: AskFacts { pid: self.pid, left_ms, program: self.program.get() },
             question: self.question.get(),
+            extra: self.extra(),
         }
     }
 }

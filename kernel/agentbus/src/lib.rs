@@ -19,6 +19,7 @@
 
 extern crate alloc;
 
+mod ask_ext;
 mod asks;
 mod bounded;
 mod control;
@@ -36,6 +37,7 @@ mod session;
 mod stats;
 mod transmit;
 
+pub use ask_ext::{AskExtra, ExtraError, choices, context, default_answer};
 pub use askr_wait::{Nanos, Ticket};
 pub use asks::{ASKS_MAX, Ask, AskError, AskOutcome, AskPoll, PROGRAM_MAX};
 pub use control::{Control, Request};
@@ -45,7 +47,7 @@ pub use fault::{Backtrace, Fault};
 pub use outbox::{EVENT_BURST, REFUSALS_MAX, URGENT_MAX};
 pub use reply_slots::{BASE_REPLIES_MAX, Token};
 pub use reply_window::WINDOW_MAX;
-pub use router::{Config, Effect, Router};
+pub use router::{Config, Effect, Human, Router};
 pub use stats::{Counter, Stats};
 pub use transmit::PANIC_FRAME_MAX;
 

@@ -66,6 +66,11 @@ pub enum Action<'a> {
     Limits(u32),
     /// Switch the machine off or start it again.
     Power,
+    /// Answer an ask as the person at the console.
+    AnswerAsk {
+        /// Whether who does it is in the foreground of the console.
+        in_foreground: bool,
+    },
 }
 
 /// Why something was refused.
@@ -75,6 +80,8 @@ pub enum Reason {
     ProtectedPath,
     /// The first process is not signalled or limited on behalf of an agent.
     FirstProcess,
+    /// Only what a person runs in the foreground of the console answers for the person.
+    NotThePerson,
     /// The path is not canonical, so nobody can say what it protects. The caller has a fault.
     NotCanonical,
 }
@@ -86,6 +93,7 @@ impl Reason {
         match self {
             Self::ProtectedPath => "/bin is protected",
             Self::FirstProcess => "process 1 is protected",
+            Self::NotThePerson => "that is for the foreground of the console",
             Self::NotCanonical => "the path is not canonical",
         }
     }
@@ -94,7 +102,7 @@ impl Reason {
     #[must_use]
     pub const fn errno(self) -> Errno {
         match self {
-            Self::ProtectedPath | Self::FirstProcess => Errno::EPERM,
+            Self::ProtectedPath | Self::FirstProcess | Self::NotThePerson => Errno::EPERM,
             Self::NotCanonical => Errno::EINVAL,
         }
     }
@@ -103,7 +111,7 @@ impl Reason {
     #[must_use]
     pub const fn status(self) -> Status {
         match self {
-            Self::ProtectedPath | Self::FirstProcess => Status::Perm,
+            Self::ProtectedPath | Self::FirstProcess | Self::NotThePerson => Status::Perm,
             Self::NotCanonical => Status::Inval,
         }
     }
@@ -123,10 +131,12 @@ pub struct Decided<'a> {
 
 /// Decides whether `origin` may do `action`.
 ///
-/// The rules: nothing of agent origin changes `/bin` or anything under it, signals process 1, or changes its limits.
-/// Everything else is allowed.
+/// The rules: nothing of agent origin changes `/bin` or anything under it, signals process 1, or changes its limits. Only
+/// what a person runs in the foreground of the console answers an ask for the person. Everything else is allowed.
 pub fn decide(origin: Origin, action: Action<'_>) -> Decided<'_> {
     let decision = match origin {
+        Origin::Console if action == (Action::AnswerAsk { in_foreground: true }) => Ok(()),
+        _ if matches!(action, Action::AnswerAsk { .. }) => Err(Reason::NotThePerson),
         Origin::Kernel | Origin::Console => Ok(()),
         Origin::Agent { .. } => decide_for_agent(action),
     };
@@ -146,6 +156,7 @@ fn decide_for_agent(action: Action<'_>) -> Result<(), Reason> {
             decide_change(from).and_then(|()| decide_change(to))
         }
         Action::Kill(FIRST_PID) | Action::Limits(FIRST_PID) => Err(Reason::FirstProcess),
+        Action::AnswerAsk { .. } => Err(Reason::NotThePerson),
         Action::Spawn(_) | Action::Kill(_) | Action::Limits(_) | Action::Power => Ok(()),
     }
 }
@@ -242,6 +253,18 @@ mod tests {
         assert_eq!(decide(AGENTS[0], Action::Limits(2)).decision, Ok(()));
         assert_eq!(decide(Origin::Console, Action::Limits(1)).decision, Ok(()));
         assert_eq!(decide(AGENTS[0], Action::Power).decision, Ok(()));
+    }
+
+    #[test]
+    fn only_the_foreground_of_the_console_answers_for_the_person() {
+        for in_foreground in [true, false] {
+            let action = Action::AnswerAsk { in_foreground };
+            for origin in AGENTS.into_iter().chain([Origin::Kernel]) {
+                assert_eq!(decide(origin, action).decision, Err(Reason::NotThePerson));
+            }
+            let expected = if in_foreground { Ok(()) } else { Err(Reason::NotThePerson) };
+            assert_eq!(decide(Origin::Console, action).decision, expected);
+        }
     }
 
     proptest! {

@@ -1,12 +1,13 @@
 //! The state machine: what goes in, and what is to be done about it.
 
+use askr_abi::Decider;
 use askr_wait::{Nanos, Ticket};
-use askr_wire::message::Decision;
+use askr_wire::message::{Decision, PendingAsk};
 use askr_wire::status::Status;
-use askr_wire::{BASE_PAYLOAD_MAX, Frame, FrameError, FrameType};
+use askr_wire::{BASE_PAYLOAD_MAX, Frame, FrameError, FrameType, code};
 
 use crate::NANOS_PER_MS;
-use crate::asks::{Ask, AskError, AskPoll, AskTable, Delivery};
+use crate::asks::{Ask, AskError, AskPoll, AskTable, AskView, Delivery};
 use crate::control::Control;
 use crate::event::Event;
 use crate::event_log::EventLog;
@@ -52,6 +53,20 @@ pub enum Effect<'a, W> {
     Control(Control<'a>),
 }
 
+/// What became of a person's answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "somebody waits for this"]
+pub enum Human<W> {
+    /// It is taken: wake this waiter.
+    Accepted(W),
+    /// The ask was settled before.
+    Late,
+    /// There was no such ask since boot.
+    Unknown,
+    /// The ask has choices, and this is none of them; it waits on.
+    NotAChoice,
+}
+
 /// The kernel's end of the agent bus. `W` names whoever waits for an ask: in the kernel, a task.
 pub struct Router<W> {
     pub(crate) config: Config,
@@ -69,7 +84,7 @@ pub struct Router<W> {
 }
 
 impl<W> Router<W> {
-    /// A router with nobody attached. This takes all the memory it will ever use, about 470 KiB on the heap,
+    /// A router with nobody attached. This takes all the memory it will ever use, about 530 KiB on the heap,
     /// 256 KiB of it for the answers to as many asks as can wait.
     #[must_use]
     pub fn new(config: Config) -> Self {
@@ -296,14 +311,47 @@ impl<W> Router<W> {
         }
     }
 
+    /// Answers an ask for the person at the console, to whom its number counts from 0.
+    pub fn answer_by_hand(&mut self, number: u32, answer: &[u8]) -> Human<W> {
+        let Some(seq) = code::ASK_SEQ_FIRST.checked_add(number) else { return Human::Unknown };
+        match self.deliver(seq, None, Decision::Answer(answer), Decider::Human) {
+            Delivery::Accepted(waiter) => {
+                self.stats.count(Counter::AsksHuman);
+                Human::Accepted(waiter)
+            }
+            Delivery::Late => Human::Late,
+            Delivery::Unknown => Human::Unknown,
+            Delivery::NotAChoice => Human::NotAChoice,
+        }
+    }
+
+    /// The asks that wait, the oldest first, with all that a session is told of them. The number that a person gives to
+    /// one is its `seq` without the first bit.
+    pub fn waiting(&self, now: Nanos) -> impl Iterator<Item = PendingAsk<'_>> {
+        self.asks.waiting(now, 0).map(|AskView { seq, code, facts, question, extra }| PendingAsk {
+            seq,
+            code,
+            facts,
+            question,
+            ext: extra,
+        })
+    }
+
     /// Gives an answer to the ask it is for.
-    pub(crate) fn deliver(&mut self, seq: u32, code: Option<u16>, decision: Decision<'_>) -> Delivery<W> {
-        let delivery = self.asks.deliver(seq, code, decision);
+    pub(crate) fn deliver(
+        &mut self,
+        seq: u32,
+        code: Option<u16>,
+        decision: Decision<'_>,
+        decider: Decider,
+    ) -> Delivery<W> {
+        let delivery = self.asks.deliver(seq, code, decision, decider);
         match delivery {
             Delivery::Accepted(_) if decision == Decision::Refuse => self.stats.count(Counter::AsksRefused),
             Delivery::Accepted(_) => self.stats.count(Counter::AsksAnswered),
             Delivery::Late => self.stats.count(Counter::AnswersLate),
             Delivery::Unknown => self.stats.count(Counter::AnswersUnknown),
+            Delivery::NotAChoice => self.stats.count(Counter::AnswersNotAChoice),
         }
         delivery
     }

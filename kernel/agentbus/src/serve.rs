@@ -1,5 +1,6 @@
 //! What a frame of a peer leads to.
 
+use askr_abi::Decider;
 use askr_wait::Nanos;
 use askr_wire::message::{
     AnswerReply, AnswerRequest, AsksRequest, Decision, EventsRequest, HelloRequest, PingReply, PingRequest,
@@ -207,10 +208,11 @@ impl<W> Router<W> {
 
     fn serve_answer<'f>(&mut self, frame: &Frame<'_>, token: Token) -> Result<Effect<'f, W>, Status> {
         let AnswerRequest { ask, decision } = AnswerRequest::decode(frame.payload).map_err(malformed)?;
-        let (reply, effect) = match self.deliver(ask, None, decision) {
+        let (reply, effect) = match self.deliver(ask, None, decision, Decider::Agent) {
             Delivery::Accepted(waiter) => (AnswerReply::Accepted, Effect::Wake(waiter)),
             Delivery::Late => (AnswerReply::Late, Effect::None),
             Delivery::Unknown => (AnswerReply::Unknown, Effect::None),
+            Delivery::NotAChoice => (AnswerReply::NotAChoice, Effect::None),
         };
         self.finish(token, message(reply));
         Ok(effect)
@@ -233,9 +235,9 @@ impl<W> Router<W> {
             }
         }
         let decision = Decision::Answer(frame.payload);
-        match self.deliver(frame.seq, Some(frame.code), decision) {
+        match self.deliver(frame.seq, Some(frame.code), decision, Decider::Agent) {
             Delivery::Accepted(waiter) => Effect::Wake(waiter),
-            Delivery::Late | Delivery::Unknown => Effect::None,
+            Delivery::Late | Delivery::Unknown | Delivery::NotAChoice => Effect::None,
         }
     }
 }

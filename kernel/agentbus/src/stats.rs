@@ -47,6 +47,7 @@ counters! {
     HellosRepeated = "hellos_repeated", "Copies of the current HELLO.";
     AsksOpened = "asks_opened", "Asks taken on.";
     AsksAnswered = "asks_answered", "Asks that ended with an answer.";
+    AsksHuman = "asks_human", "Those of them that the person at the console answered.";
     AsksRefused = "asks_refused", "Asks that the peer refused.";
     AsksTimedOut = "asks_timed_out", "Asks that nobody answered in time.";
     AsksCancelled = "asks_cancelled", "Asks called off by a signal or by the death of the asker.";
@@ -55,6 +56,7 @@ counters! {
     AsksTableFull = "asks_table_full", "Asks not taken on, with the table full.";
     AnswersLate = "answers_late", "Answers to asks that were over.";
     AnswersUnknown = "answers_unknown", "Answers to asks that never were.";
+    AnswersNotAChoice = "answers_not_a_choice", "Answers that were none of the choices of their ask.";
     Events = "events", "Events since boot.";
     EventsLost = "events_lost", "Events queued and never sent.";
     LinkStalls = "link_stalls", "Times the transmitter stood still too long.";

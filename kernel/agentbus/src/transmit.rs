@@ -1,14 +1,16 @@
 //! The next frame to send.
 
+use askr_abi::ASK_EXTRA_MAX;
 use askr_wait::Nanos;
 use askr_wire::message::{AskFacts, GENERATION, HelloReply, ProcessEvent, VerbGeneration};
 use askr_wire::status::Status;
 use askr_wire::{
-    BASE_PAYLOAD_MAX, FRAME_MAX, Frame, FrameType, List, Message, NoRoom, SessionHead, SessionId, Writer,
-    code, encode, ext,
+    BASE_PAYLOAD_MAX, FRAME_MAX, Frame, FrameType, List, Message, NoRoom, SESSION_HEAD_LEN, SessionHead,
+    SessionId, Writer, code, encode, ext,
 };
 
 use crate::NANOS_PER_MS;
+use crate::ask_ext::fitting;
 use crate::asks::{AskView, PROGRAM_MAX};
 use crate::event::seq_of;
 use crate::event_log::{EVENT_EXT_MAX, Logged, NAME_MAX};
@@ -18,8 +20,8 @@ use crate::router::{Config, Router};
 use crate::session::{Route, Session};
 use crate::stats::Counter;
 
-/// Most bytes of the ext of a DECISION_REQ: one item with the facts.
-const ASK_EXT_MAX: usize = 3 + ASK_FACTS_MAX;
+/// Most bytes of the ext of a DECISION_REQ: one item with the facts, and the others.
+const ASK_EXT_MAX: usize = 3 + ASK_FACTS_MAX + ASK_EXTRA_MAX;
 /// `[pid:4][left_ms:4][proglen:1][program]`.
 const ASK_FACTS_MAX: usize = 9 + PROGRAM_MAX;
 
@@ -68,9 +70,10 @@ impl<W> Router<W> {
 
     fn send_ask(&mut self, now: Nanos, out: &mut [u8; FRAME_MAX]) -> Option<usize> {
         let session = session_of(self.route)?;
-        let AskView { seq, code, facts, question } = self.asks.next_unsent(now)?;
+        let limit = self.link.session().map_or(BASE_PAYLOAD_MAX, |session| session.payload_limit);
+        let AskView { seq, code, facts, question, extra } = self.asks.next_unsent(now)?;
         let mut ext = [0; ASK_EXT_MAX];
-        let len = ask_ext(&facts, &mut ext).ok()?;
+        let len = ask_ext(&facts, extra, limit - SESSION_HEAD_LEN - question.len(), &mut ext).ok()?;
         let head = session.map(|id| SessionHead { id, ext: &ext[..len] });
         write(Frame { kind: FrameType::DecisionReq, seq, code, session: head, payload: question }, out)
     }
@@ -182,10 +185,18 @@ fn hello_reply(config: &Config, session: &Session, out: &mut [u8]) -> Result<usi
     ok_response(&reply, out)
 }
 
-fn ask_ext(facts: &AskFacts<'_>, out: &mut [u8]) -> Result<usize, NoRoom> {
+/// Writes the ext of a DECISION_REQ: the facts, and of the other items those that fit into `room` bytes with them.
+fn ask_ext(
+    facts: &AskFacts<'_>,
+    extra: &[u8],
+    room: usize,
+    out: &mut [u8; ASK_EXT_MAX],
+) -> Result<usize, NoRoom> {
     let mut item = [0; ASK_FACTS_MAX];
     let len = facts.encode(&mut item)?;
     let mut writer = Writer::new(out);
     ext::put_item(&mut writer, (ext::ASK_FACTS, &item[..len]))?;
+    let left = room.saturating_sub(writer.len());
+    writer.bytes(fitting(extra, left))?;
     Ok(writer.len())
 }

@@ -1,9 +1,10 @@
 //! What happens, told to the agent and kept for whoever asks later.
 
+use super::report::text;
 use super::{ROUTER, port, wake, with_router};
 use crate::arch::clock;
 use crate::process::{ExitStatus, Pid, Process};
-use crate::{mm, trace};
+use crate::trace;
 use alloc::vec::Vec;
 use askr_abi::Errno;
 use askr_agentbus::{Event, EventLog, Fault, Logged, PANIC_FRAME_MAX};
@@ -68,24 +69,17 @@ fn tell(event: &Event<'_>) {
 /// # Errors
 /// ENOMEM.
 pub(crate) fn events() -> Result<Vec<u8>, Errno> {
-    with_router(|router| {
-        let mut length = Length(0);
-        // Neither a count nor memory that is there fails.
-        let _ = write_events(router.events(), &mut length);
-        let mut text = Text(mm::with_room(length.0)?);
-        let _ = write_events(router.events(), &mut text);
-        Ok(text.0)
-    })
+    with_router(|router| text(|to| write_events(router.events(), to)))
 }
 
-fn write_events(log: &EventLog, to: &mut impl Write) -> fmt::Result {
+fn write_events(log: &EventLog, to: &mut dyn Write) -> fmt::Result {
     if log.first() > 0 {
         writeln!(to, "lost {}", log.first())?;
     }
     log.from(0).try_for_each(|logged| write_event(&logged, to))
 }
 
-fn write_event(logged: &Logged<'_>, to: &mut impl Write) -> fmt::Result {
+fn write_event(logged: &Logged<'_>, to: &mut dyn Write) -> fmt::Result {
     let ProcessEvent { pid, aux, info, name } = logged.event;
     let name = name.escape_ascii();
     write!(to, "{} {} ", logged.number, trace::Stamp(logged.time))?;
@@ -98,25 +92,5 @@ fn write_event(logged: &Logged<'_>, to: &mut impl Write) -> fmt::Result {
         code::EVENT_BOOT => writeln!(to, "boot"),
         code::EVENT_LINK_LOST => writeln!(to, "link_lost"),
         other => writeln!(to, "event-{other}"),
-    }
-}
-
-/// Counts bytes.
-struct Length(usize);
-
-impl Write for Length {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.0 += text.len();
-        Ok(())
-    }
-}
-
-/// Bytes in memory that is there already.
-struct Text(Vec<u8>);
-
-impl Write for Text {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.0.extend_from_slice(text.as_bytes());
-        Ok(())
     }
 }

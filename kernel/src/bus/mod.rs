@@ -7,8 +7,9 @@ mod events;
 pub(crate) mod jobs;
 mod lanes;
 pub(crate) mod port;
+mod report;
 
-pub(crate) use ask::{Answer, Question, ask};
+pub(crate) use ask::{Answer, Question, answer_by_hand, ask, asks};
 pub(crate) use events::{
     events, filesystem_full, panicked, process_exited, process_faulted, process_killed_for_memory,
     process_started,

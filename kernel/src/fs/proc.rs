@@ -1,4 +1,4 @@
-//! `/proc`: version, uptime, meminfo, mounts, bus, events, kernel messages, and a directory for each process.
+//! `/proc`: version, uptime, meminfo, mounts, asks, bus, events, kernel messages, and a directory for each process.
 
 use super::DEV_PROC;
 use crate::arch::clock::{self, SECOND};
@@ -22,6 +22,7 @@ const INO_PROCESS: u64 = 1024;
 type Make = fn() -> Result<Vec<u8>, Errno>;
 
 const FIXED: &[(&str, Make)] = &[
+    ("asks", bus::asks),
     ("bus", || Ok(bus::report().into_bytes())),
     ("console", || Ok(console::report().into_bytes())),
     ("events", bus::events),

@@ -80,6 +80,12 @@ pub(crate) fn foreground(process: &Process) -> Result<Pid, Errno> {
     Ok(CONTROL.lock().foreground)
 }
 
+/// Whether a process is in the foreground of the person's terminal: what it does, the person who sits there does.
+pub(crate) fn is_foreground(process: &Process) -> bool {
+    let Control { session, foreground } = *CONTROL.lock();
+    session != 0 && (process.session(), process.group()) == (session, foreground)
+}
+
 /// Its session (TIOCGSID).
 ///
 /// # Errors

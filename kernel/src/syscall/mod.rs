@@ -195,6 +195,7 @@ const TABLE: &[(u64, Handler)] = &[
     (nr::GETRANDOM, system::getrandom),
     (nr::FACCESSAT2, attributes::faccessat2),
     (nr::AGENT_ASK, agent::ask),
+    (nr::AGENT_ANSWER, agent::answer),
 ];
 
 /// Calls that begin however little memory the kernel has: they give back, or let others do so.

@@ -1,11 +1,13 @@
-//! `ask [-t SECONDS] [-d DEFAULT] QUESTION...`: puts a question to the agent and prints the answer and who decided.
+//! `ask [-t SECONDS] [-d DEFAULT] [-c CHOICE]... [-k KEY=VALUE]... QUESTION...`: puts a question to the agent and prints the
+//! answer and who decided.
 //!
 //! Exit codes: 0 answered (also by the default), 1 no answer, 2 wrong use, 124 nobody answered in time.
 #![no_std]
 #![no_main]
 #![deny(unsafe_code)]
 
-use askr_userland::agent::{self, Answer, INTENT_GENERIC, QUESTION_MAX, Question};
+use alloc::vec::Vec;
+use askr_userland::agent::{self, Answer, QUESTION_MAX, Question};
 use askr_userland::bytes::{Bytes, Lines};
 use askr_userland::{Args, Errno, clock, eprintln, println};
 use core::time::Duration;
@@ -21,6 +23,7 @@ const EXIT_TIMED_OUT: i32 = 124;
 fn main(args: Args) -> i32 {
     let mut timeout = TIMEOUT;
     let mut default = None;
+    let (mut choices, mut context) = (Vec::new(), Vec::new());
     let mut options = Options::new(args.rest().iter().copied());
     loop {
         match options.next_opt() {
@@ -39,10 +42,18 @@ fn main(args: Args) -> i32 {
                 Ok(text) => default = Some(text),
                 Err(_) => return usage(),
             },
+            Ok(Some(Opt::Short(b'c'))) => match options.value() {
+                Ok(choice) => choices.push(choice),
+                Err(_) => return usage(),
+            },
+            Ok(Some(Opt::Short(b'k'))) => match options.value().ok().and_then(pair) {
+                Some(pair) => context.push(pair),
+                None => return usage(),
+            },
             _ => return usage(),
         }
     }
-    let words: alloc::vec::Vec<&[u8]> = options.positionals().collect();
+    let words: Vec<&[u8]> = options.positionals().collect();
     let text = words.join(&b' ');
     if text.is_empty() {
         return usage();
@@ -51,13 +62,21 @@ fn main(args: Args) -> i32 {
         eprintln!("ask: the question has {} bytes; at most {QUESTION_MAX} are possible (E2BIG)", text.len());
         return 2;
     }
-    match agent::ask(&Question { intent: INTENT_GENERIC, text: &text, timeout, default }) {
+    let question =
+        Question { default, choices: &choices, context: &context, ..Question::new(&text, timeout) };
+    match agent::ask(&question) {
         Ok(answer) => {
             print_answer(&answer);
             0
         }
         Err(errno) => report(errno),
     }
+}
+
+/// KEY=VALUE.
+fn pair(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = text.iter().position(|&byte| byte == b'=')?;
+    Some((&text[..at], &text[at + 1..]))
 }
 
 fn print_answer(answer: &Answer) {
@@ -78,7 +97,9 @@ fn report(errno: Errno) -> i32 {
 
 fn usage() -> i32 {
     eprintln!(
-        "usage: ask [-t SECONDS] [-d DEFAULT] QUESTION...\nWaits 60 seconds for an answer unless -t says otherwise."
+        "usage: ask [-t SECONDS] [-d DEFAULT] [-c CHOICE]... [-k KEY=VALUE]... QUESTION...\n\
+         Waits 60 seconds for an answer unless -t says otherwise. With -c only one of the choices is an answer; -k tells the\n\
+         agent what helps to answer."
     );
     2
 }

@@ -15,7 +15,7 @@ pub(crate) mod stack;
 mod terminal;
 mod tree;
 
-pub use ask::agent_ask;
+pub use ask::{agent_answer, agent_ask};
 pub use file::{
     Fd, STDERR, STDIN, STDOUT, chdir, close, dup, dup2, fcntl, fstat, getcwd, getdents64, lseek, open, pipe,
     read, stat, write,

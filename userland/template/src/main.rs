@@ -12,7 +12,7 @@ askr_userland::main!(main);
 fn main(args: Args) -> i32 {
     let text = args.rest().first().copied().unwrap_or(b"may I?");
     let timeout = Duration::from_secs(10);
-    match agent::ask(&Question { intent: INTENT_GENERIC, text, timeout, default: Some(b"no") }) {
+    match agent::ask(&Question { default: Some(b"no"), ..Question::new(text, timeout) }) {
         Ok(answer) => {
             println!("{}: {}", answer.decider.name(), Bytes(&answer.text));
             0

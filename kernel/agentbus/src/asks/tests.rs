@@ -9,9 +9,17 @@ use askr_wire::{List, Message, code};
 use super::{ASKS_MAX, Ask, AskError, AskOutcome, AskPoll, AskTable, Delivery, SEQ_RANGE};
 
 const FIRST: u32 = code::ASK_SEQ_FIRST;
+const AGENT: Decider = Decider::Agent;
 
 fn ask(question: &[u8]) -> Ask<'_> {
-    Ask { code: code::DECISION_GENERIC, question, deadline: 10_000_000_000, pid: 7, program: b"/bin/ask" }
+    Ask {
+        code: code::DECISION_GENERIC,
+        question,
+        deadline: 10_000_000_000,
+        pid: 7,
+        program: b"/bin/ask",
+        extra: None,
+    }
 }
 
 fn open(table: &mut AskTable<char>, waiter: char) -> Ticket {
@@ -29,15 +37,15 @@ fn list(table: &AskTable<char>, now: u64, start: u16, room: usize) -> Vec<u32> {
 fn an_answer_goes_to_its_ask_and_a_second_one_to_nobody() {
     let mut table = AskTable::new();
     let (a, b) = (open(&mut table, 'a'), open(&mut table, 'b'));
-    assert_eq!(table.deliver(FIRST + 1, None, Decision::Answer(b"yes")), Delivery::Accepted('b'));
-    assert_eq!(table.deliver(FIRST + 1, None, Decision::Answer(b"no")), Delivery::Late);
+    assert_eq!(table.deliver(FIRST + 1, None, Decision::Answer(b"yes"), AGENT), Delivery::Accepted('b'));
+    assert_eq!(table.deliver(FIRST + 1, None, Decision::Answer(b"no"), AGENT), Delivery::Late);
     let mut into = [0; 8];
     assert_eq!(table.take(a, &mut into), AskPoll::Pending);
     let outcome = AskOutcome::Answered { decider: Decider::Agent, len: 3, total: 3 };
     assert_eq!(table.take(b, &mut into), AskPoll::Done(outcome));
     assert_eq!(&into[..3], b"yes");
     assert_eq!(table.take(b, &mut into), AskPoll::Stale);
-    assert_eq!(table.deliver(FIRST + 1, None, Decision::Refuse), Delivery::Late);
+    assert_eq!(table.deliver(FIRST + 1, None, Decision::Refuse, AGENT), Delivery::Late);
 }
 
 #[test]
@@ -45,19 +53,22 @@ fn numbers_never_given_are_unknown_and_so_is_another_intent() {
     let mut table = AskTable::new();
     let _ticket = open(&mut table, 'a');
     for seq in [0, 1, FIRST - 1, FIRST + 1, u32::MAX] {
-        assert_eq!(table.deliver(seq, None, Decision::Refuse), Delivery::Unknown);
+        assert_eq!(table.deliver(seq, None, Decision::Refuse, AGENT), Delivery::Unknown);
     }
     let other = Some(code::DECISION_NATURAL);
-    assert_eq!(table.deliver(FIRST, other, Decision::Answer(b"x")), Delivery::Unknown);
+    assert_eq!(table.deliver(FIRST, other, Decision::Answer(b"x"), AGENT), Delivery::Unknown);
     let same = Some(code::DECISION_GENERIC);
-    assert_eq!(table.deliver(FIRST, same, Decision::Refuse), Delivery::Accepted('a'));
+    assert_eq!(table.deliver(FIRST, same, Decision::Refuse, AGENT), Delivery::Accepted('a'));
 }
 
 #[test]
 fn a_small_buffer_shows_how_much_is_missing() {
     let mut table = AskTable::new();
     let ticket = open(&mut table, 'a');
-    assert_eq!(table.deliver(FIRST, None, Decision::Answer(b"a long answer")), Delivery::Accepted('a'));
+    assert_eq!(
+        table.deliver(FIRST, None, Decision::Answer(b"a long answer"), AGENT),
+        Delivery::Accepted('a')
+    );
     let mut into = [0; 6];
     let outcome = AskOutcome::Answered { decider: Decider::Agent, len: 6, total: 13 };
     assert_eq!(table.take(ticket, &mut into), AskPoll::Done(outcome));
@@ -68,7 +79,7 @@ fn a_small_buffer_shows_how_much_is_missing() {
 fn every_way_to_end_an_ask_has_its_outcome() {
     let mut table = AskTable::new();
     let tickets: [_; 4] = core::array::from_fn(|_| open(&mut table, 'a'));
-    assert_eq!(table.deliver(FIRST, None, Decision::Refuse), Delivery::Accepted('a'));
+    assert_eq!(table.deliver(FIRST, None, Decision::Refuse, AGENT), Delivery::Accepted('a'));
     assert_eq!(table.cancel(tickets[1]), Some('a'));
     assert_eq!(table.lose(), Some('a'));
     assert_eq!(table.expire(10_000_000_000), Some('a'));
@@ -85,7 +96,7 @@ fn a_dead_asker_leaves_nothing_behind() {
     let ticket = open(&mut table, 'a');
     assert!(table.forget(ticket));
     assert!(!table.forget(ticket));
-    assert_eq!(table.deliver(FIRST, None, Decision::Answer(b"x")), Delivery::Late);
+    assert_eq!(table.deliver(FIRST, None, Decision::Answer(b"x"), AGENT), Delivery::Late);
     assert_eq!((table.pending(), table.next_deadline()), (0, None));
 }
 

@@ -2,7 +2,7 @@
 
 use crate::peer::{Bus, Did, MS, SECOND, answer_request, bytes_of};
 use askr_abi::Decider;
-use askr_agentbus::{ASKS_MAX, AskError, AskOutcome, AskPoll, Counter};
+use askr_agentbus::{ASKS_MAX, Ask, AskError, AskExtra, AskOutcome, AskPoll, Counter, Human};
 use askr_wire::message::{AskFacts, AsksRequest, Decision, PendingAsk};
 use askr_wire::{FrameType, List, Message, code, ext, ext_items};
 
@@ -176,4 +176,85 @@ fn the_table_is_bounded_and_a_peer_can_page_through_it() {
     assert_eq!(pulled.len(), ASKS_MAX);
     assert_eq!(pulled, pushed);
     assert!(seq > 2, "more than one page");
+}
+
+/// Choices, context and default.
+fn extra() -> AskExtra {
+    let mut extra = AskExtra::default();
+    [&b"yes"[..], b"no"].into_iter().for_each(|choice| extra.choice(choice).unwrap());
+    extra.context(b"path", b"/tmp/log").unwrap();
+    extra.default_answer(b"no");
+    extra
+}
+
+#[test]
+fn a_session_sees_choices_context_and_default_and_so_does_asks() {
+    let mut bus = Bus::in_session();
+    let extra = extra();
+    let ask = Ask { extra: Some(&extra), ..bus.question(5 * SECOND) };
+    bus.router.ask(bus.now, &ask, 1).unwrap();
+    let sent = bus.only();
+    let (facts, rest) = sent.ext.split_at(sent.ext.len() - extra.bytes().len());
+    assert_eq!((facts[0], rest), (ext::ASK_FACTS, extra.bytes()));
+    bus.request(1, code::ASKS, &bytes_of(&AsksRequest { start: 0 }));
+    let page = bus.only();
+    let list = List::<PendingAsk<'_>>::decode(page.body()).unwrap();
+    assert_eq!(list.iter().next().unwrap().ext, extra.bytes());
+    assert_eq!(bus.router.waiting(bus.now).next().unwrap().ext, extra.bytes());
+}
+
+#[test]
+fn what_has_no_room_in_the_smallest_frame_is_left_out_and_the_ask_goes_out_all_the_same() {
+    let mut bus = Bus::new();
+    bus.greet(1, |hello| askr_wire::message::HelloRequest { payload_limit: 1024, ..hello });
+    let mut extra = AskExtra::default();
+    extra.choice(b"yes").unwrap();
+    extra.context(b"long", &[b'x'; 900]).unwrap();
+    let question = [b'q'; 256];
+    let ask = Ask { extra: Some(&extra), question: &question, ..bus.question(5 * SECOND) };
+    bus.router.ask(bus.now, &ask, 1).unwrap();
+    let sent = bus.only();
+    let kinds: Vec<u8> = ext_items(&sent.ext).map(|item| item.unwrap().0).collect();
+    assert_eq!((kinds, sent.payload.len()), (vec![ext::ASK_FACTS, ext::ASK_CHOICES], 256));
+    bus.put(FrameType::Request, 2, code::ASKS, sent.session, &bytes_of(&AsksRequest { start: 0 }));
+    let page = bus.only();
+    let list = List::<PendingAsk<'_>>::decode(page.body()).unwrap();
+    assert_eq!(list.iter().next().map(|ask| ext_items(ask.ext).count()), Some(1));
+}
+
+#[test]
+fn with_choices_only_one_of_them_is_an_answer() {
+    let mut bus = Bus::in_session();
+    let extra = extra();
+    let ask = Ask { extra: Some(&extra), ..bus.question(5 * SECOND) };
+    let ticket = bus.router.ask(bus.now, &ask, 1).unwrap();
+    let seq = bus.only().seq;
+    assert_eq!(bus.answer(seq, b"maybe"), Did::Nothing);
+    assert_eq!(bus.request(1, code::ANSWER, &answer_request(seq, Decision::Answer(b""))), Did::Nothing);
+    assert_eq!(bus.only().body(), [3]);
+    assert_eq!(bus.router.answer_by_hand(0, b"maybe"), Human::NotAChoice);
+    assert_eq!(bus.count(Counter::AnswersNotAChoice), 3);
+    assert_eq!(bus.router.take(ticket, &mut []), AskPoll::Pending);
+    assert_eq!(bus.request(2, code::ANSWER, &answer_request(seq, Decision::Answer(b"yes"))), Did::Woke(1));
+    assert_eq!(bus.only().body(), [0]);
+    assert_eq!(bus.router.take(ticket, &mut [0; 8]), answered(3, 3));
+    // To refuse is always possible.
+    bus.router.ask(bus.now, &ask, 2).unwrap();
+    let seq = bus.only().seq;
+    assert_eq!(bus.request(3, code::ANSWER, &answer_request(seq, Decision::Refuse)), Did::Woke(2));
+}
+
+#[test]
+fn a_person_answers_and_the_asker_is_told_that_it_was_one() {
+    let mut bus = Bus::in_session();
+    let ticket = bus.ask(42);
+    let seq = bus.only().seq;
+    assert_eq!(bus.router.answer_by_hand(1, b"yes"), Human::Unknown);
+    assert_eq!(bus.router.answer_by_hand(u32::MAX, b"yes"), Human::Unknown);
+    assert_eq!(bus.router.answer_by_hand(0, b"yes"), Human::Accepted(42));
+    assert_eq!(bus.router.answer_by_hand(0, b"no"), Human::Late);
+    assert_eq!(bus.answer(seq, b"no"), Did::Nothing, "the agent comes too late");
+    let outcome = AskOutcome::Answered { decider: Decider::Human, len: 3, total: 3 };
+    assert_eq!(bus.router.take(ticket, &mut [0; 8]), AskPoll::Done(outcome));
+    assert_eq!((bus.count(Counter::AsksHuman), bus.count(Counter::AsksAnswered)), (1, 1));
 }

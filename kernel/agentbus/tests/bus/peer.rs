@@ -189,7 +189,14 @@ impl Bus {
     }
 
     pub(crate) fn question(&self, wait: u64) -> Ask<'static> {
-        Ask { code: 0, question: b"may I?", deadline: self.now + wait, pid: 7, program: b"/bin/ask" }
+        Ask {
+            code: 0,
+            question: b"may I?",
+            deadline: self.now + wait,
+            pid: 7,
+            program: b"/bin/ask",
+            extra: None,
+        }
     }
 
     /// All that the clock wakes now.

@@ -41,7 +41,7 @@ fn run(text: &[u8]) -> i32 {
         eprintln!("ai: the text has {} bytes; at most {QUESTION_MAX} are possible", text.len());
         return EXIT_USAGE;
     }
-    let question = Question { intent: INTENT_NATURAL_LANGUAGE, text, timeout: TIMEOUT, default: None };
+    let question = Question { intent: INTENT_NATURAL_LANGUAGE, ..Question::new(text, TIMEOUT) };
     match agent::ask(&question) {
         Ok(answer) => {
             show(&answer);
