@@ -1,7 +1,7 @@
 //! What is known about a node beside its content. littlefs has room for attributes, and ours is one of them.
 
 use askr_abi::types::Timespec;
-use askr_vfs::Kind;
+use askr_vfs::{Kind, Metadata};
 
 /// Number of the attribute in littlefs: "a".
 pub(crate) const ATTRIBUTE: u8 = 0x61;
@@ -68,6 +68,17 @@ impl Facts {
         let Attribute { symlink, mode, mtime } = attribute.unwrap_or(Attribute::UNKNOWN);
         let kind = kind_of(is_dir, symlink);
         Self { kind, size: if is_dir { 0 } else { size }, mode, mtime, unlinked: false }
+    }
+
+    /// As the VFS has it, of the node with this number.
+    pub(crate) fn metadata(&self, dev: u64, id: u64) -> Metadata {
+        Metadata {
+            size: self.size,
+            mtime: self.mtime,
+            ctime: self.mtime,
+            nlink: u32::from(!self.unlinked),
+            ..Metadata::bare(self.kind, u32::from(self.mode), dev, id)
+        }
     }
 
     pub(crate) fn attribute(&self) -> Attribute {

@@ -10,7 +10,7 @@ use askr_vfs::{Change, DirEntry, FsStat, Kind, Metadata, Place, Vnode};
 
 use crate::Result;
 use crate::blocks::BLOCK;
-use crate::facts::kind_of;
+use crate::facts::Facts;
 use crate::fs::Lock;
 use crate::node::Node;
 use crate::tree::{ROOT, hash};
@@ -27,13 +27,7 @@ impl<R: Lock> Vnode for Node<R> {
 
     fn metadata(&self) -> Result<Metadata> {
         let facts = self.facts();
-        Ok(Metadata {
-            size: facts.size,
-            mtime: facts.mtime,
-            ctime: facts.mtime,
-            nlink: u32::from(!facts.unlinked),
-            ..Metadata::bare(facts.kind, u32::from(facts.mode), self.shared.dev, self.id())
-        })
+        Ok(facts.metadata(self.shared.dev, self.id()))
     }
 
     fn place(&self) -> Result<Place> {
@@ -73,17 +67,20 @@ impl<R: Lock> Vnode for Node<R> {
             // The host may have made a directory larger than this machine's memory.
             let mut rest = Vec::new();
             rest.try_reserve_exact(listed.len()).map_err(|_| Errno::ENOMEM)?;
-            let numbered = listed.into_iter().map(|entry| {
+            let placed = listed.into_iter().map(|entry| (hash([&entry.name[..]].into_iter()), entry));
+            for (place, entry) in placed.filter(|(place, _)| *place >= cursor) {
                 let ino = tree.number(self.id(), &entry.name);
-                (hash([&entry.name[..]].into_iter()), ino, entry)
-            });
-            rest.extend(numbered.filter(|(place, ..)| *place >= cursor));
+                // One that is in use may know better what was not written yet.
+                let facts = tree.known(self.id(), &entry.name).map(|node| node.facts());
+                let facts = facts.unwrap_or_else(|| Facts::new(entry.is_dir, entry.size, entry.attribute));
+                rest.push((place, entry.name, facts.metadata(self.shared.dev, ino)));
+            }
             Ok::<_, Errno>(rest)
         })?;
-        entries.sort_unstable_by(|one, other| (one.0, &one.2.name).cmp(&(other.0, &other.2.name)));
-        for (place, ino, entry) in &entries {
-            let kind = kind_of(entry.is_dir, entry.attribute.is_some_and(|attribute| attribute.symlink));
-            if !emit(DirEntry { name: &entry.name, ino: *ino, kind, next: place + 1 }) {
+        entries.sort_unstable_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
+        for (place, name, facts) in &entries {
+            let Metadata { ino, kind, .. } = *facts;
+            if !emit(DirEntry { name, ino, kind, next: place + 1, facts: Some(*facts) }) {
                 break;
             }
         }

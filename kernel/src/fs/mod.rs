@@ -199,6 +199,21 @@ pub(crate) fn file_system(path: &[u8]) -> Result<(FsStat, &'static str, Vec<u8>)
     Ok((facts, mount.name, point))
 }
 
+/// The names in a directory that something is mounted on.
+///
+/// # Errors
+/// ENOENT when it has been removed.
+pub(crate) fn mounted_in(directory: &Directory) -> Result<Vec<Vec<u8>>, Errno> {
+    let above = path_of(directory)?;
+    let points = vfs().mounts().into_iter().map(|(point, _)| point);
+    let inside = points.filter_map(|point| {
+        let rest = point.strip_prefix(&above[..])?;
+        let name = if above == b"/" { rest } else { rest.strip_prefix(b"/")? };
+        (!name.is_empty() && !name.contains(&b'/')).then(|| name.to_vec())
+    });
+    Ok(inside.collect())
+}
+
 /// Writes everything that is only in memory to the media.
 pub(crate) fn sync() {
     for (path, mount) in vfs().mounts() {

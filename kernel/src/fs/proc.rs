@@ -72,12 +72,15 @@ impl Vnode for Root {
     /// shifts nothing.
     fn read_dir(&self, cursor: u64, emit: &mut dyn FnMut(DirEntry<'_>) -> bool) -> Result<(), Errno> {
         let fixed = FIXED.len() as u64;
-        if cursor == 0 && !emit(DirEntry { name: b"self", ino: INO_SELF, kind: Kind::Symlink, next: 1 }) {
+        if cursor == 0
+            && !emit(DirEntry { name: b"self", ino: INO_SELF, kind: Kind::Symlink, next: 1, facts: None })
+        {
             return Ok(());
         }
         for index in cursor.saturating_sub(1)..fixed {
             let name = FIXED[index as usize].0.as_bytes();
-            let entry = DirEntry { name, ino: INO_FIXED + index, kind: Kind::File, next: index + 2 };
+            let entry =
+                DirEntry { name, ino: INO_FIXED + index, kind: Kind::File, next: index + 2, facts: None };
             if !emit(entry) {
                 return Ok(());
             }
@@ -87,7 +90,7 @@ impl Vnode for Root {
             let name = format!("{}", facts.pid);
             let ino = INO_PROCESS + 4 * u64::from(facts.pid);
             let next = u64::from(facts.pid) + 1 + fixed + 1;
-            if !emit(DirEntry { name: name.as_bytes(), ino, kind: Kind::Directory, next }) {
+            if !emit(DirEntry { name: name.as_bytes(), ino, kind: Kind::Directory, next, facts: None }) {
                 break;
             }
         }

@@ -194,7 +194,7 @@ impl File {
         for (name, ino) in
             [(&b"."[..], own.ino), (b"..", self.parent_ino)].into_iter().skip(dots_given(position))
         {
-            let dot = DirEntry { name, ino, kind: Kind::Directory, next: 0 };
+            let dot = DirEntry { name, ino, kind: Kind::Directory, next: 0, facts: None };
             if !writer.push(&dot, position + 1) {
                 break;
             }

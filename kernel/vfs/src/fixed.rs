@@ -44,8 +44,10 @@ impl Vnode for FixedDir {
     fn read_dir(&self, cursor: u64, emit: &mut dyn FnMut(DirEntry<'_>) -> bool) -> Result<()> {
         let start = usize::try_from(cursor).unwrap_or(usize::MAX);
         for (index, (name, node)) in self.entries.iter().enumerate().skip(start) {
-            let Metadata { ino, kind, .. } = node.metadata()?;
-            if !emit(DirEntry { name: name.as_bytes(), ino, kind, next: index as u64 + 1 }) {
+            let facts = node.metadata()?;
+            let Metadata { ino, kind, .. } = facts;
+            let next = index as u64 + 1;
+            if !emit(DirEntry { name: name.as_bytes(), ino, kind, next, facts: Some(facts) }) {
                 break;
             }
         }

@@ -118,6 +118,8 @@ pub struct DirEntry<'a> {
     pub kind: Kind,
     /// Where to go on after this entry.
     pub next: u64,
+    /// What is known about the node, if the listing tells it at no further cost. Of a mount point it is what is below.
+    pub facts: Option<Metadata>,
 }
 
 /// Where a directory is.

@@ -48,6 +48,7 @@ pub(crate) struct Info {
 pub(crate) struct Entry {
     pub(crate) name: Vec<u8>,
     pub(crate) is_dir: bool,
+    pub(crate) size: u64,
     pub(crate) attribute: Option<Attribute>,
 }
 

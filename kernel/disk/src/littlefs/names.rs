@@ -145,7 +145,9 @@ impl Littlefs {
             let is_dir = u32::from(info.type_) == LFS_TYPE_DIR;
             // The entry that was read is the one before the position.
             let attribute = self.attribute_in(&dir.m, dir.id.wrapping_sub(1));
-            let entry = attribute.and_then(|attribute| Ok(Entry { name: copy(name)?, is_dir, attribute }));
+            let size = u64::from(info.size);
+            let entry =
+                attribute.and_then(|attribute| Ok(Entry { name: copy(name)?, is_dir, size, attribute }));
             match entry.and_then(|entry| push(&mut entries, entry)) {
                 Ok(()) => {}
                 Err(errno) => break Err(errno),

@@ -16,7 +16,8 @@ const ENTRY: usize = 20;
 const COUNT: usize = 2;
 
 /// One page of a directory. The names come first: while a directory gives its entries it is locked, and must not be asked
-/// for anything else. A name that has gone meanwhile is left out.
+/// for anything else. What the listing does not tell of them is looked up then; a name that has gone meanwhile is left
+/// out.
 pub(super) fn readdir(cursor: u64, path: &[u8], body: &mut [u8]) -> Result<usize, Errno> {
     let directory = fs::open_directory(path)?;
     let room = body.len().checked_sub(ReaddirReply::HEAD_LEN + COUNT).ok_or(Errno::EOVERFLOW)?;
@@ -25,7 +26,7 @@ pub(super) fn readdir(cursor: u64, path: &[u8], body: &mut [u8]) -> Result<usize
         let size = ENTRY + entry.name.len();
         is_end = used + size <= room;
         if is_end {
-            names.push(entry.name.to_vec());
+            names.push((entry.name.to_vec(), entry.facts));
             used += size;
             last = entry.next;
         }
@@ -34,12 +35,16 @@ pub(super) fn readdir(cursor: u64, path: &[u8], body: &mut [u8]) -> Result<usize
     if names.is_empty() && !is_end {
         return Err(Errno::EOVERFLOW);
     }
+    let mounted = fs::mounted_in(directory.node())?;
     let mut nodes = Vec::with_capacity(names.len());
-    for name in &names {
-        match fs::metadata(directory.node(), name, false) {
-            Ok(facts) => nodes.push((name, facts)),
-            Err(Errno::ENOENT) => {}
-            Err(errno) => return Err(errno),
+    for (name, told) in &names {
+        match told {
+            Some(facts) if !mounted.contains(name) => nodes.push((name, *facts)),
+            _ => match fs::metadata(directory.node(), name, false) {
+                Ok(facts) => nodes.push((name, facts)),
+                Err(Errno::ENOENT) => {}
+                Err(errno) => return Err(errno),
+            },
         }
     }
     let entries = nodes.iter().map(|(name, facts)| NodeEntry {

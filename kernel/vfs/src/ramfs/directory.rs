@@ -78,7 +78,8 @@ impl Directory {
     pub(super) fn list(&self, cursor: u64, emit: &mut dyn FnMut(DirEntry<'_>) -> bool) {
         for (&place, name) in self.order.range(cursor..) {
             let Some((_, node)) = self.entries.get(name) else { continue };
-            if !emit(DirEntry { name, ino: node.ino(), kind: node.kind(), next: place + 1 }) {
+            let (ino, kind, next) = (node.ino(), node.kind(), place + 1);
+            if !emit(DirEntry { name, ino, kind, next, facts: None }) {
                 break;
             }
         }
