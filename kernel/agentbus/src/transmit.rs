@@ -115,7 +115,10 @@ impl<W> Router<W> {
                 (&mut self.base, None, index, State::Free)
             }
             (_, Some((_, index))) => {
-                (&mut self.window.slots, Some(self.link.session()?.id), index, State::Sent)
+                // Nothing was done, so the same request may come again and be done then.
+                let is_busy = self.window.slots.get(index).payload().first() == Some(&(Status::Busy as u8));
+                let then = if is_busy { State::Free } else { State::Sent };
+                (&mut self.window.slots, Some(self.link.session()?.id), index, then)
             }
             (_, None) => return None,
         };

@@ -97,6 +97,19 @@ fn beyond_the_window_it_is_busy_and_that_is_not_remembered() {
 }
 
 #[test]
+fn a_request_that_found_the_kernel_busy_may_come_again() {
+    let mut bus = Bus::in_session();
+    for result in [Err(Status::Busy), Err(Status::Busy), Ok(&b""[..])] {
+        let Did::Control(token) = bus.request(1, code::MKDIR, b"/d") else { panic!("it was remembered") };
+        assert_eq!(bus.request(1, code::MKDIR, b"/d"), Did::Nothing, "it is being done");
+        bus.router.respond(token, result);
+        assert_eq!(bus.only().status(), result.err().unwrap_or(Status::Ok));
+    }
+    assert_eq!(bus.request(1, code::MKDIR, b"/d"), Did::Nothing, "now it was done");
+    assert_eq!(bus.only().status(), Status::Ok);
+}
+
+#[test]
 fn an_answer_verb_sent_twice_is_accepted_once_and_answered_twice_alike() {
     let mut bus = Bus::in_session();
     let _ticket = bus.ask(7);
