@@ -96,7 +96,8 @@ impl Event {
 pub(super) struct Events {
     /// Number of the next event to tell.
     next: u64,
-    pulling: bool,
+    /// From which event on others are being fetched.
+    pulling: Option<u64>,
     /// The guest has no verb for it.
     unsupported: bool,
 }
@@ -137,8 +138,8 @@ impl Machine {
 
     /// The guest has had `count` events: those that were not told are fetched.
     pub(super) fn expect_events(&mut self, now: Instant, count: u64) {
-        if count > self.events.next && !self.events.pulling && !self.events.unsupported {
-            self.events.pulling = true;
+        if count > self.events.next && self.events.pulling.is_none() && !self.events.unsupported {
+            self.events.pulling = Some(self.events.next);
             self.pull_events(now);
         }
     }
@@ -156,7 +157,7 @@ impl Machine {
     }
 
     pub(super) fn on_events_page(&mut self, now: Instant, result: Result<Reply, CallError>) {
-        self.events.pulling = false;
+        let asked = self.events.pulling.take().unwrap_or(self.events.next);
         let reply = match result {
             Ok(reply) => reply,
             // The next ping asks again.
@@ -169,15 +170,18 @@ impl Machine {
             self.counters.stray_frames += 1;
             return;
         };
-        if page.lost > 0 {
-            let (from, count) = (self.events.next, page.lost);
+        // Those that came on the line meanwhile have been told.
+        let first = asked.saturating_add(page.lost);
+        if let Some(count @ 1..) = first.checked_sub(self.events.next) {
+            let from = self.events.next;
             self.output.notices.push(Notice::EventsLost { boot: reply.boot, from, count });
+            self.events.next = first;
         }
-        self.events.next = self.events.next.saturating_add(page.lost);
-        for logged in page.events {
-            let event = Event::logged(reply.boot, self.events.next, &logged);
-            self.events.next += 1;
-            self.output.notices.push(Notice::Event(event));
+        for (number, logged) in (first..).zip(page.events) {
+            if number == self.events.next {
+                self.events.next += 1;
+                self.output.notices.push(Notice::Event(Event::logged(reply.boot, number, &logged)));
+            }
         }
         if !page.events.is_empty() || page.lost > 0 {
             self.expect_events(now, page.count);

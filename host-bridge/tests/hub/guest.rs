@@ -191,7 +191,7 @@ impl Guest {
         state.next_waiter += 1;
         let waiter = state.next_waiter;
         let deadline = now + u64::try_from(timeout.as_nanos()).unwrap();
-        let ask = Ask { code, question, deadline, pid: 7, program: b"/bin/ask" };
+        let ask = Ask { code, question, deadline, pid: 7, program: b"/bin/ask", extra: None };
         let ticket = state.router.ask(now, &ask, waiter).unwrap();
         state.transmit();
         Asked { guest: self.clone(), ticket, waiter }

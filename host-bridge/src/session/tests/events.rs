@@ -90,6 +90,20 @@ fn the_last_event_that_was_lost_is_noticed_by_the_next_ping() {
 }
 
 #[test]
+fn what_comes_on_the_line_while_it_is_fetched_is_told_once() {
+    let mut bench = Bench::ready();
+    let ping = bench.sent_after(SECOND);
+    bench.answer_ping_with(&ping[0], 1, 0, 3);
+    let pull = bench.sent();
+    push(&mut bench, 0);
+    push(&mut bench, 1);
+    assert_eq!(told(&mut bench), (vec![0, 1], vec![]));
+    answer(&mut bench, &pull[0], 1, 3, 3);
+    push(&mut bench, 2);
+    assert_eq!(told(&mut bench), (vec![2], vec![]), "the one that is not kept has come too");
+}
+
+#[test]
 fn what_the_guest_does_not_keep_is_told_with_its_count() {
     let mut bench = Bench::ready();
     push(&mut bench, 9);
