@@ -85,6 +85,22 @@ def hello_payload(nonce: bytes, payload_limit: int = 4096, window: int = 8) -> b
     return u16(1) + u32(payload_limit) + u16(window) + nonce + u8(len(name)) + name
 
 
+def parse_hello(answer: Frame) -> Hello:
+    body = Reader(answer.payload)
+    body.take(1)
+    hello = Hello(
+        *(body.number(size) for size in (2, 4, 2, 4, 4)),
+        body.take(16),
+        body.take(8),
+        body.number(8),
+        body.string(1),
+        body.string(1),
+        dict(body.items(lambda item: (item.number(2), item.number(2)))),
+    )
+    body.end()
+    return hello
+
+
 def fault_facts(body: Reader) -> dict:
     facts = {"signal": body.number(1), "vector": body.number(1)}
     facts.update((name, body.number(8)) for name in ("error", "address", "rip"))
@@ -108,6 +124,7 @@ class Session(Link):
         self.ping_known = 0
         self.ping_request: Optional[Request] = None
         self.last_ping = 0.0
+        self.opening: Optional[Request] = None
         super().__init__(path)
 
     # The session.
@@ -133,38 +150,29 @@ class Session(Link):
             self.outstanding.clear()
             self.lost = False
             self.seq = random.randrange(1, 1 << 20)
+            self.opening = self._post(HELLO, hello_payload(nonce, payload_limit, window))
         deadline = time.monotonic() + PATIENCE
-        request = self.post(HELLO, hello_payload(nonce, payload_limit, window))
-        while request.answer is None:
+        while self.opening.answer is None:
             try:
-                self.result(request, RESEND)
+                self.result(self.opening, RESEND)
             except TimeoutError:
                 if time.monotonic() > deadline:
                     raise
                 with self.lock:
-                    self._send(request)
-        body = self.result(request)
-        hello = Hello(
-            *(body.number(size) for size in (2, 4, 2, 4, 4)),
-            body.take(16),
-            body.take(8),
-            body.number(8),
-            body.string(1),
-            body.string(1),
-            dict(body.items(lambda item: (item.number(2), item.number(2)))),
-        )
-        body.end()
-        with self.lock:
-            self.session, self.window = hello.session, hello.window
-            self.payload_limit, self.ping_s = hello.payload_limit, hello.ping_ms / 1000
-            self.next_event = self.known_events = hello.event_cursor
-            self.events.clear()
-            self.asks.clear()
-            self.ping_counter = random.randrange(1, 1 << 20)
-            self.ping_known = 0
-            self.ping_request = None
+                    self._send(self.opening)
+        self.result(self.opening)
         self.ping()
-        return hello
+        return parse_hello(self.opening.answer)
+
+    def _open(self, hello: Hello) -> None:
+        """The very next frame may be of the session."""
+        self.session, self.window = hello.session, hello.window
+        self.payload_limit, self.ping_s = hello.payload_limit, hello.ping_ms / 1000
+        self.next_event = self.known_events = hello.event_cursor
+        self.events.clear()
+        self.asks.clear()
+        self.ping_counter, self.ping_known = random.randrange(1, 1 << 20), 0
+        self.ping_request, self.last_ping = None, 0.0
 
     def ping(self) -> None:
         """One ping and its answer."""
@@ -196,6 +204,8 @@ class Session(Link):
             self.strays += 1
         elif frame.kind == frames.RESPONSE:
             self._answered(frame)
+            if self.opening is not None and self.opening.answer is frame and frame.payload[:1] == b"\0":
+                self._open(parse_hello(frame))
         elif frame.kind == frames.EVENT:
             self._happened(frame)
         elif frame.kind == frames.DECISION_REQ:

@@ -82,6 +82,8 @@ scenarios! {
     much_output
     facts
     asks
+    choices
+    defaults
     lost_ask
     lost_events
     events

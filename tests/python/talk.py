@@ -56,8 +56,26 @@ def defaults(com2: str) -> None:
     client.close()
 
 
+def choices(com2: str) -> None:
+    client = Client(com2)
+    client.hello()
+    words = b"ask", b"-t", b"600", b"-c", b"yes", b"-c", b"no", b"-k", b"path=/tmp/log", b"-d", b"no", b"delete it?"
+    job, _ = client.spawn(*words)
+    ask = client.next_ask()
+    assert (ask.choices, ask.context, ask.default) == ([b"yes", b"no"], {b"path": b"/tmp/log"}, b"no"), ask
+    assert client.answer(ask.seq, b"maybe") == "not a choice"
+    client.answer_as_base(ask, b"maybe")
+    (listed,) = client.list_asks()
+    assert (listed.question, listed.choices, listed.context) == (ask.question, ask.choices, ask.context), listed
+    assert listed.default == b"no"
+    assert client.answer(ask.seq, b"yes") == "accepted"
+    data, _ = client.all_output(job)
+    assert data == b"answer: yes\ndecided by: agent\n", data
+    client.close()
+
+
 def lost_ask(com2: str) -> None:
-    """An ask that the line lost is noticed by the next ping; a new session gets it again."""
+    """An ask that the line lost is noticed by the next ping; a new session is sent it again."""
     client = Client(com2)
     client.hello()
     client.lose[DECISION_REQ] = 1
@@ -65,6 +83,8 @@ def lost_ask(com2: str) -> None:
     first = client.next_ask()
     assert first.question == b"later" and client.lose[DECISION_REQ] == 0
     client.hello()
+    with client.lock:
+        client._wait_for(lambda: client.asks)
     again = client.next_ask()
     assert (again.seq, again.question) == (first.seq, b"later")
     assert client.answer(again.seq, b"done") == "accepted"
