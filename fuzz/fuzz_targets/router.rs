@@ -7,7 +7,9 @@
 use std::collections::HashSet;
 
 use askr_agentbus::{Ask, AskPoll, Config, Counter, Effect, Event, Request, Router, Ticket, Token};
-use askr_wire::message::{HelloReply, Response};
+use askr_wire::message::{
+    HelloReply, ReaddirRequest, RenameRequest, Response, SpawnRequest, TruncateRequest, WriteAtRequest,
+};
 use askr_wire::status::Status;
 use askr_wire::{
     DecodeError, Deframer, FRAME_MAX, Frame, FrameType, Message, Reader, SESSION_HEAD_LEN,
@@ -153,7 +155,9 @@ impl World {
                 }
                 assert!(!self.tokens.contains(&control.token));
                 assert!(control.body_max < SESSION_PAYLOAD_MAX);
-                assert_eq!(check_path(path_of(&control.request)), Ok(()), "handed on what is no path");
+                for path in paths_of(&control.request) {
+                    assert_eq!(check_path(path), Ok(()), "handed on what is no path");
+                }
                 self.tokens.push(control.token);
             }
         }
@@ -263,15 +267,34 @@ impl World {
     }
 }
 
-/// The path of a request; the root for one that has none.
-fn path_of<'a>(request: &Request<'a>) -> &'a [u8] {
+/// The paths of a request; the root for those that it does not have.
+fn paths_of<'a>(request: &Request<'a>) -> [&'a [u8]; 2] {
+    const NONE: &[u8] = b"/";
     match *request {
         Request::Stat { path }
         | Request::List { path, .. }
         | Request::Read { path, .. }
         | Request::Write { path, .. }
         | Request::Mkdir { path }
-        | Request::Remove { path } => path,
-        Request::Ps { .. } => b"/",
+        | Request::Remove { path }
+        | Request::Unlink { path }
+        | Request::Rmdir { path }
+        | Request::FsInfo { path }
+        | Request::Truncate(TruncateRequest { path, .. })
+        | Request::WriteAt(WriteAtRequest { path, .. })
+        | Request::Readdir(ReaddirRequest { path, .. }) => [path, NONE],
+        Request::Rename(RenameRequest { from, to }) => [from, to],
+        Request::Spawn(SpawnRequest { path, cwd, .. }) => [path, if cwd.is_empty() { NONE } else { cwd }],
+        Request::Ps { .. }
+        | Request::Wait(_)
+        | Request::Kill(_)
+        | Request::Output(_)
+        | Request::Input(_)
+        | Request::Ps2(_)
+        | Request::Uptime
+        | Request::Time
+        | Request::MemInfo
+        | Request::Info
+        | Request::Power(_) => [NONE; 2],
     }
 }

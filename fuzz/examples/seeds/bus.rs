@@ -1,7 +1,10 @@
 //! Conversations with the router, as steps of its target.
 
-use askr_wire::code;
-use askr_wire::message::{AnswerRequest, Decision, PingRequest, ReadRequest};
+use askr_wire::message::{
+    AnswerRequest, Decision, EventsRequest, PingRequest, ReadRequest, RenameRequest, SpawnRequest,
+    StdinPolicy, Word,
+};
+use askr_wire::{List, code};
 
 use crate::Seed;
 use crate::wire::{bytes, hello, lines};
@@ -71,6 +74,21 @@ pub(crate) fn steps() -> Vec<Seed> {
     let ping = |seq| frame(REQUEST, seq, code::PING, NEWEST, &bytes(&PingRequest { counter: seq }));
     let whole = |code| frame(REQUEST, 2, code, NEWEST, if code == code::ASKS { &[0, 0] } else { &[] });
     let served = |seq| [&request(seq)[..], &respond(0, b"x"), &SEND].concat();
+    let replay = |seq, cursor| frame(REQUEST, seq, code::EVENTS, NEWEST, &bytes(&EventsRequest { cursor }));
+    let rename = bytes(&RenameRequest { from: b"/tmp/a", to: b"/tmp/b" });
+    let rename = frame(REQUEST, 1, code::RENAME, NEWEST, &rename);
+    let mut argv = [0; 16];
+    let spawn = bytes(&SpawnRequest {
+        stdin: StdinPolicy::Closed,
+        timeout_ms: 0,
+        output_limit: 0,
+        path: b"/bin/true",
+        cwd: b"/tmp",
+        argv: List::build([Word(b"true")], &mut argv).expect("a word"),
+        env: List::EMPTY,
+        input: b"",
+    });
+    let spawn = frame(REQUEST, 1, code::SPAWN, NEWEST, &spawn);
     let bad_path = frame(REQUEST, 1, code::LIST, NEWEST, b"\0\0\0\0tmp");
     let list: Vec<(&str, Vec<Vec<u8>>)> = vec![
         ("below", vec![greet(1), (1..=20).flat_map(served).collect(), request(1), SEND.to_vec()]),
@@ -104,6 +122,9 @@ pub(crate) fn steps() -> Vec<Seed> {
         ("pings", vec![greet(1), ping(1), ping(2), ping(2), ping(1), SEND.to_vec()]),
         ("stats", vec![greet(1), whole(code::STATS), SEND.to_vec()]),
         ("unknown-verb", vec![greet(1), whole(code::EVENTS), whole(0x7777), SEND.to_vec()]),
+        ("replay", vec![greet(1), event(b"sh"), event(b"true"), replay(2, 0), replay(3, 9), SEND.to_vec()]),
+        ("rename", vec![greet(1), rename, respond(0, b"x"), SEND.to_vec()]),
+        ("spawn", vec![greet(1), spawn, respond(0, b"\x01\0\0\0\x09\0\0\0"), SEND.to_vec()]),
         (
             "ask",
             vec![
