@@ -36,6 +36,15 @@ pub(crate) enum State {
     Ready,
     /// The response was sent, and can be sent again.
     Sent,
+    /// The response was sent, and waits to be sent again.
+    Again,
+}
+
+impl State {
+    /// Whether a response waits to be sent.
+    const fn is_in_line(self) -> bool {
+        matches!(self, Self::Ready | Self::Again)
+    }
 }
 
 pub(crate) struct Slot {
@@ -130,12 +139,12 @@ impl ReplySlots {
     /// Whether the response of this request waits to be sent.
     pub(crate) fn is_ready(&self, token: Token) -> bool {
         let slot = self.slots.get(token.index);
-        slot.is_some_and(|slot| slot.generation == token.generation && slot.state == State::Ready)
+        slot.is_some_and(|slot| slot.generation == token.generation && slot.state.is_in_line())
     }
 
     /// The slot that became ready first, and when.
     pub(crate) fn first_ready(&self) -> Option<(u64, usize)> {
-        let ready = self.iter().filter(|(_, slot)| slot.state == State::Ready);
+        let ready = self.iter().filter(|(_, slot)| slot.state.is_in_line());
         ready.map(|(index, slot)| (slot.ready_at, index)).min()
     }
 
@@ -143,7 +152,7 @@ impl ReplySlots {
     pub(crate) fn again(&mut self, index: usize, now: u64) {
         let slot = &mut self.slots[index];
         if slot.state == State::Sent {
-            (slot.state, slot.ready_at) = (State::Ready, now);
+            (slot.state, slot.ready_at) = (State::Again, now);
         }
     }
 
@@ -229,7 +238,10 @@ mod tests {
         slots.set_state(1, State::Sent);
         assert_eq!(slots.first_ready(), Some((2, 0)));
         slots.again(1, 3);
-        assert_eq!(slots.shift(State::Ready, State::Sent), 2);
+        slots.again(1, 4);
+        slots.set_state(0, State::Sent);
+        assert_eq!(slots.first_ready(), Some((3, 1)), "in line again, where it was put first");
+        assert_eq!(slots.shift(State::Again, State::Sent), 1);
         assert_eq!(slots.first_ready(), None);
     }
 }

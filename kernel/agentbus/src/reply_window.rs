@@ -77,7 +77,7 @@ impl ReplyWindow {
             return match slot.state {
                 _ if slot.key != key => Admission::Conflict,
                 State::Running => Admission::Running,
-                State::Free | State::Ready | State::Sent => {
+                State::Free | State::Ready | State::Sent | State::Again => {
                     self.slots.again(index, now);
                     Admission::Replayed
                 }
@@ -86,14 +86,15 @@ impl ReplyWindow {
         if key.seq <= self.floor {
             return Admission::Below;
         }
+        // One that is only sent again is not: the peer may have had its response before, and have gone on.
         let is_outstanding = |state| matches!(state, State::Running | State::Ready);
         if self.slots.iter().filter(|(_, slot)| is_outstanding(slot.state)).count() >= self.width {
             return Admission::Busy;
         }
-        match self.slots.free().or_else(|| self.lowest_sent()) {
+        match self.slots.free().or_else(|| self.lowest_answered()) {
             Some(index) => {
                 let old = self.slots.get(index);
-                if old.state == State::Sent {
+                if old.state != State::Free {
                     // Not always higher: a lower one that took long may be forgotten after it.
                     self.floor = self.floor.max(old.key.seq);
                 }
@@ -103,9 +104,10 @@ impl ReplyWindow {
         }
     }
 
-    fn lowest_sent(&self) -> Option<usize> {
-        let sent = self.slots.iter().filter(|(_, slot)| slot.state == State::Sent);
-        sent.min_by_key(|(_, slot)| slot.key.seq).map(|(index, _)| index)
+    fn lowest_answered(&self) -> Option<usize> {
+        let is_answered = |state| matches!(state, State::Sent | State::Again);
+        let answered = self.slots.iter().filter(|(_, slot)| is_answered(slot.state));
+        answered.min_by_key(|(_, slot)| slot.key.seq).map(|(index, _)| index)
     }
 }
 
@@ -183,6 +185,22 @@ mod tests {
         assert_eq!(window.admit(key(4), 0), Admission::Busy, "a response that is not sent counts");
         window.slots.set_state(tokens[1].index, State::Sent);
         assert!(matches!(window.admit(key(4), 0), Admission::New(_)));
+    }
+
+    #[test]
+    fn a_response_that_is_sent_again_takes_no_place_of_a_request() {
+        let mut window = window(WINDOW_MAX);
+        let width = u32::try_from(WINDOW_MAX).unwrap();
+        (1..=width).for_each(|seq| serve(&mut window, seq));
+        // The peer has them all, but had sent them twice before the first answers came.
+        for seq in 1..=width {
+            assert_eq!(window.admit(key(seq), u64::from(seq)), Admission::Replayed);
+        }
+        for seq in width + 1..=2 * width {
+            start(&mut window, seq);
+        }
+        assert_eq!(window.slots.first_ready(), None, "and they have made room");
+        assert_eq!(window.admit(key(2 * width + 1), 0), Admission::Busy);
     }
 
     #[test]

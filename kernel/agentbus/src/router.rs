@@ -298,6 +298,7 @@ impl<W> Router<W> {
         let dropped = self.base.shift(State::Ready, State::Free);
         self.stats.add(Counter::RepliesDropped, dropped);
         self.window.slots.shift(State::Ready, State::Sent);
+        self.window.slots.shift(State::Again, State::Sent);
     }
 
     /// Answers a request that is not taken on.
