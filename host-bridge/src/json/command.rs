@@ -19,9 +19,10 @@ const RUN_DEADLINE_MS: u32 = 60_000;
 const OUTPUT_DEFAULT: u64 = 64 * 1024;
 /// Most that come at once.
 const OUTPUT_MAX: u64 = 1024 * 1024;
-/// Where programs without a `/` in their name are looked for, and all that their environment holds.
+/// Where programs without a `/` in their name are looked for, and all that their environment holds: the same as that of
+/// the guest's own first program.
 const PROGRAMS: &[u8] = b"/bin/";
-const ENVIRONMENT: &[u8] = b"PATH=/bin";
+const ENVIRONMENT: [&[u8]; 2] = [b"PATH=/bin", b"HOME=/"];
 
 /// What a client wants done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -227,7 +228,7 @@ fn spawn(fields: &mut Fields) -> Result<Spawn, Error> {
         None if first.contains(&b'/') => first.clone(),
         None => [PROGRAMS, first].concat(),
     };
-    let env = fields.environment()?.unwrap_or_else(|| vec![ENVIRONMENT.to_vec()]);
+    let env = fields.environment()?.unwrap_or_else(|| ENVIRONMENT.map(<[u8]>::to_vec).to_vec());
     let given = fields.bytes(name::STDIN)?;
     let stdin = match (&given, fields.flag(name::STDIN_OPEN)?.unwrap_or(false)) {
         (_, true) => StdinPolicy::Open,

@@ -139,7 +139,7 @@ mod tests {
         let expected = Spawn {
             path: b"/bin/ls".to_vec(),
             argv: vec![b"ls".to_vec(), b"\xff".to_vec()],
-            env: vec![b"PATH=/bin".to_vec()],
+            env: vec![b"PATH=/bin".to_vec(), b"HOME=/".to_vec()],
             cwd: Vec::new(),
             stdin: StdinPolicy::Closed,
             input: Vec::new(),

@@ -174,8 +174,8 @@ impl Guest {
 
     pub(crate) fn event(&self, code: u16, pid: u32, name: &[u8]) {
         let mut state = self.lock();
-        let (now, event) = (state.now(), event(code, pid, name));
-        state.router.event(now, &event);
+        let (now, fault) = (state.now(), fault());
+        state.router.event(now, &event(code, pid, name, &fault));
         state.transmit();
     }
 
@@ -208,21 +208,26 @@ impl Guest {
     }
 }
 
-const PAGE_FAULT: Fault = Fault {
-    signal: 11,
-    vector: 14,
-    error: 4,
-    address: 0,
-    rip: 0x40_1000,
-    registers: [0; REGISTERS],
-    backtrace: Backtrace::EMPTY,
-};
+/// A page fault at address 0.
+fn fault() -> Fault {
+    let mut backtrace = Backtrace::default();
+    backtrace.push(0x40_1234);
+    Fault {
+        signal: 11,
+        vector: 14,
+        error: 6,
+        address: 0,
+        rip: 0x40_1000,
+        registers: [7; REGISTERS],
+        backtrace,
+    }
+}
 
-fn event(code: u16, pid: u32, name: &[u8]) -> Event<'_> {
+fn event<'a>(code: u16, pid: u32, name: &'a [u8], fault: &'a Fault) -> Event<'a> {
     match code {
         code::EVENT_SPAWN => Event::Spawn { pid, parent: 1, name },
         code::EVENT_EXIT => Event::Exit { pid, code: 3, name },
-        _ => Event::Fault { pid, name, fault: &PAGE_FAULT },
+        _ => Event::Fault { pid, name, fault },
     }
 }
 

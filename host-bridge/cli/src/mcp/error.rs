@@ -89,6 +89,11 @@ impl Failure {
         Self { errno, boot, ..Self::new(of_hub(code), message) }
     }
 
+    /// The boot of the guest that it is of, where that is known.
+    pub(super) fn boot(&self) -> Option<&str> {
+        self.boot.as_deref()
+    }
+
     pub(super) const fn code(&self) -> Code {
         self.code
     }

@@ -109,18 +109,21 @@ impl Tool for EventsRead {
     async fn call(arguments: Arguments, call: &Call<'_>) -> Result<Output, Failure> {
         let guest = arguments.guest.as_deref();
         let wait = wait_of(arguments.wait_ms, Duration::ZERO);
-        let boot = match arguments.cursor.as_deref() {
-            // Whether the cursor is of this boot can only be said once the guest has been asked.
-            Some(cursor) => Some(Cursor::read(cursor)?),
-            None => None,
-        };
+        let cursor = arguments.cursor.as_deref();
+        let start = cursor.map(Cursor::read).transpose()?.map_or(0, |cursor| cursor.start);
         let request = json!({
-            "op": "events.read", "cursor": boot.map_or(0, |cursor| cursor.start),
-            "wait_ms": u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
+            "op": "events.read", "cursor": start, "wait_ms": u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
         });
-        let reply = call.wait(guest, request, wait).await?;
+        let reply = match call.wait(guest, request, wait).await {
+            Ok(reply) => reply,
+            Err(failure) => {
+                // An event that never was may have been one of an earlier boot.
+                failure.boot().map_or(Ok(start), |boot| Cursor::start_in(cursor, boot))?;
+                return Err(failure);
+            }
+        };
         let boot = boot_of(&reply)?;
-        let start = Cursor::start_in(arguments.cursor.as_deref(), &boot)?;
+        Cursor::start_in(cursor, &boot)?;
         let listed: Vec<Value> = parsed(reply.ok["events"].clone())?;
         let mut events = listed.into_iter().map(event).collect::<Result<Vec<_>, _>>()?;
         events.truncate(fitting(&events));

@@ -37,7 +37,7 @@ pub(super) struct SpawnArguments {
     /// The program and its arguments. A program without a slash is looked for in `/bin`. For a line of shell:
     /// `["sh", "-c", "…"]`.
     argv: Vec<String>,
-    /// Its environment, `NAME=value` each. Default `["PATH=/bin"]`.
+    /// Its environment, `NAME=value` each. Default `["PATH=/bin", "HOME=/"]`.
     env: Option<Vec<String>>,
     /// Absolute path of the directory that it starts in. Default `/`.
     cwd: Option<String>,
