@@ -3,6 +3,7 @@
 
 mod ask;
 mod control;
+mod echo;
 mod events;
 pub(crate) mod jobs;
 mod lanes;
@@ -54,7 +55,7 @@ pub(crate) fn start() -> Result<(), Errno> {
     if let Err(error) = port::open() {
         kprintln!("COM2: {error}; this machine has no line for an agent");
     }
-    let task = sched::spawn_kernel(bus_task)?;
+    let task = sched::spawn_kernel(if echo::is_wanted() { echo::task } else { bus_task })?;
     TASK.call_once(|| task);
     lanes::start()
 }
