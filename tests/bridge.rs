@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use askr::Machine;
 use common::PATIENCE;
+use common::peer::counters;
 use common::program::{Link, compiled};
 use common::shell::{Askr, PROMPT};
 use host_bridge::client::HubClient;
@@ -46,6 +47,25 @@ fn next_ask(socket: &Path) -> Value {
 
 fn is_version(text: &str) -> bool {
     text == format!("Askr version {} (#1 askr-kernel)\n", env!("CARGO_PKG_VERSION"))
+}
+
+#[test]
+fn the_built_in_agent_costs_the_kernel_no_time() {
+    let mut askr = Askr::boot(&Machine::new());
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("agent.sock");
+    let hub = Hub::start(HubConfig { com2: askr.vm().com2_path(), socket, agent: true }).unwrap();
+    hub.wait_ready(PATIENCE).unwrap();
+    askr.run("echo 'echo as commands' > /tmp/file; chmod +x /tmp/file");
+    for _ in 0..3 {
+        assert_eq!(askr.run("/tmp/file"), "as commands\r\n");
+    }
+    let counters = counters(&askr.run("cat /proc/bus"));
+    assert_eq!(
+        (counters["asks_refused"], counters["asks_timed_out"]),
+        (3, 0),
+        "what runs it, it does not know"
+    );
 }
 
 #[test]

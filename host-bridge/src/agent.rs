@@ -1,7 +1,8 @@
 //! The built-in agent: answers `ai …` in the guest when no other agent is there to do it.
 //!
 //! It has no language model yet and says so. Questions that are not in natural language it leaves to people
-//! and scripts: it never decides for them.
+//! and scripts: it never decides for them. Those of the kernel it refuses at once: the kernel then does what it would do
+//! with nobody there, and no time is lost.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -27,8 +28,13 @@ pub(crate) fn run(board: &Board, session: &Session) {
     let (mut changes, mut wake) = (None, None);
     while let Some(asks) = board.next_unowned(session, &mut changes, wake) {
         let now = Instant::now();
-        let natural: Vec<Ask> = asks.into_iter().filter(|ask| ask.code == DECISION_NATURAL).collect();
-        seen.retain(|id, _| natural.iter().any(|ask| ask.id == *id));
+        seen.retain(|id, _| asks.iter().any(|ask| ask.id == *id));
+        let (kernels, natural) = sort(asks);
+        for ask in &kernels {
+            if seen.insert(ask.id, None).is_none() {
+                let _ = session.answer(ask.id, Decision::Refuse, now + ANSWER_TIMEOUT);
+            }
+        }
         wake = None;
         for ask in &natural {
             let since = seen.entry(ask.id).or_insert(Some(now));
@@ -47,6 +53,14 @@ pub(crate) fn run(board: &Board, session: &Session) {
             }
         }
     }
+}
+
+/// The questions of the kernel itself, and those in natural language.
+fn sort(asks: Vec<Ask>) -> (Vec<Ask>, Vec<Ask>) {
+    let (natural, others): (Vec<Ask>, Vec<Ask>) =
+        asks.into_iter().partition(|ask| ask.code == DECISION_NATURAL);
+    let is_kernels = |ask: &Ask| ask.asker.as_ref().is_some_and(|(pid, name)| *pid == 0 && name == b"kernel");
+    (others.into_iter().filter(is_kernels).collect(), natural)
 }
 
 /// One action line: what this is, what was asked, and what to do about it.

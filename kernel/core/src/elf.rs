@@ -157,8 +157,14 @@ pub fn plan(bytes: &[u8], pie_base: u64) -> Result<LoadPlan, ElfError> {
     finish(plan, file.ehdr.e_phoff)
 }
 
+/// Whether a file says that it is a program, sound or not.
+#[must_use]
+pub fn is_elf(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\x7fELF")
+}
+
 fn parse(bytes: &[u8]) -> Result<ElfBytes<'_, LittleEndian>, ElfError> {
-    if !bytes.starts_with(b"\x7fELF") {
+    if !is_elf(bytes) {
         return Err(ElfError::NotElf);
     }
     let file = ElfBytes::<LittleEndian>::minimal_parse(bytes).map_err(|_| ElfError::Malformed)?;

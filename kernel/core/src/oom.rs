@@ -33,6 +33,26 @@ pub enum Victim {
     },
 }
 
+/// Most processes that an agent may choose from.
+pub const OFFERED_MAX: usize = 8;
+
+/// The processes that an agent may choose from instead of `chosen`, which is the first of them: the others are the largest,
+/// and none is a shell of the console. Returns how many there are. Nobody is offered in place of a shell.
+pub fn offer(candidates: &[Candidate], chosen: Candidate) -> ([Candidate; OFFERED_MAX], usize) {
+    let mut offered = [chosen; OFFERED_MAX];
+    let mut count = 1;
+    while count < OFFERED_MAX && !chosen.is_shell {
+        let known = &offered[..count];
+        let left = candidates.iter().filter(|candidate| {
+            !candidate.is_shell && candidate.resident > 0 && known.iter().all(|one| one.pid != candidate.pid)
+        });
+        let Some(next) = left.max_by_key(|candidate| (candidate.resident, candidate.pid)) else { break };
+        offered[count] = *next;
+        count += 1;
+    }
+    (offered, count)
+}
+
 /// What is to end: the largest process of the job that has most memory, or that whole job when it is a swarm (a fork bomb).
 /// Of equals it is the youngest. A shell of the console ends only when there is nobody else, and alone. `None` without
 /// candidates, whose order is changed.

@@ -1,6 +1,6 @@
 //! Who ends when memory is used up.
 
-use askr_core::oom::{Candidate, Victim, choose};
+use askr_core::oom::{Candidate, OFFERED_MAX, Victim, choose, offer};
 use proptest::prelude::*;
 
 const fn candidate(pid: u32, group: u32, resident: u64) -> Candidate {
@@ -34,6 +34,20 @@ fn a_fork_bomb_ends_as_a_whole_and_not_the_program_that_comes_after_it() {
     let mut all: Vec<_> = (0..50).map(|index| candidate(10 + index, 10, 50)).collect();
     all.push(candidate(90, 90, 100));
     assert_eq!(choose(&mut all), Some(Victim::Job { group: 10, processes: 50, resident: 2500 }));
+}
+
+#[test]
+fn the_largest_are_offered_after_the_kernels_choice_and_never_a_shell() {
+    let chosen = candidate(5, 5, 50);
+    let others: Vec<_> = (0..20).map(|index| candidate(10 + index, 10, 100 + u64::from(index))).collect();
+    let all: Vec<_> = [SHELL, chosen, candidate(6, 6, 0)].into_iter().chain(others).collect();
+    let (offered, count) = offer(&all, chosen);
+    let pids: Vec<u32> = offered[..count].iter().map(|candidate| candidate.pid).collect();
+    assert_eq!(pids, [5, 29, 28, 27, 26, 25, 24, 23]);
+    assert_eq!(count, OFFERED_MAX);
+    let (offered, count) = offer(&[SHELL, chosen, candidate(6, 6, 0)], chosen);
+    assert_eq!((&offered[..count], count), (&[chosen][..], 1), "who has nothing is not worth ending");
+    assert_eq!(offer(&[SHELL, candidate(7, 7, 0)], SHELL).1, 1);
 }
 
 #[test]

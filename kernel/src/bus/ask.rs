@@ -111,7 +111,7 @@ fn write_ask(ask: &PendingAsk<'_>, to: &mut dyn Write) -> fmt::Result {
 
 /// Parks until the ask is over. Every way in which it ends wakes the process, and the wake is sticky. A signal that
 /// `called_off` takes for one calls the ask off, which ends it too, unless an answer was there first: then that counts.
-fn wait(ticket: Ticket, buffer: &mut [u8], called_off: impl Fn() -> bool) -> AskOutcome {
+pub(super) fn wait(ticket: Ticket, buffer: &mut [u8], called_off: impl Fn() -> bool) -> AskOutcome {
     loop {
         match with_router(|router| router.take(ticket, buffer)) {
             AskPoll::Done(outcome) => return outcome,

@@ -6,6 +6,7 @@ mod control;
 mod echo;
 mod events;
 pub(crate) mod jobs;
+mod kernel_ask;
 mod lanes;
 pub(crate) mod port;
 mod report;
@@ -15,6 +16,7 @@ pub(crate) use events::{
     events, filesystem_full, panicked, process_exited, process_faulted, process_killed_for_memory,
     process_started,
 };
+pub(crate) use kernel_ask::{Turn, ask_for_kernel};
 
 use crate::arch::clock::{self, Nanos, SECOND};
 use crate::process::{self, Pid};

@@ -1,5 +1,6 @@
 //! Loading programs, and `execve`.
 
+use super::interpreter::{Head, named_by_agent};
 use super::{Process, table, with_memory};
 use crate::arch::context;
 use crate::arch::cpu::VectorState;
@@ -12,7 +13,7 @@ use alloc::vec::Vec;
 use askr_abi::Errno;
 use askr_abi::signal::SIGCHLD;
 use askr_agentbus::policy::Origin;
-use askr_core::elf::{self, ElfError, LoadPlan};
+use askr_core::elf::{self, LoadPlan};
 use askr_core::limits::Limits;
 use askr_core::script;
 use askr_core::stack::{self, StackSpec};
@@ -39,6 +40,8 @@ struct Program<'a> {
     canonical: Vec<u8>,
     added: Vec<Vec<u8>>,
     given: &'a [Vec<u8>],
+    /// The path that led to it, as it was given.
+    path: Vec<u8>,
     /// The last part of the path that was executed.
     name: Vec<u8>,
 }
@@ -60,17 +63,35 @@ impl<'a> Program<'a> {
             let last = canonical.rsplit(|&byte| byte == b'/').next().unwrap_or(&canonical);
             let name = name.get_or_insert_with(|| last.to_vec());
             let Some(interpreter) = script::interpreter(&bytes)? else {
-                return Ok(Self { bytes, canonical, added, given, name: core::mem::take(name) });
+                return Ok(Self { bytes, canonical, added, given, path, name: core::mem::take(name) });
             };
-            if added.is_empty() {
-                given = given.get(1..).unwrap_or_default();
-            }
-            let own = [Some(interpreter.path), interpreter.argument, Some(&path)];
-            let own = own.into_iter().flatten().map(<[u8]>::to_vec);
-            added = own.chain(added.into_iter().skip(1)).collect();
+            put_before(&mut added, &mut given, &[Some(interpreter.path), interpreter.argument, Some(&path)]);
             path = interpreter.path.to_vec();
         }
         Err(Errno::ELOOP)
+    }
+
+    /// The same if it is a program; else the one that the agent names to run it, with its path and that of the file as the
+    /// first arguments.
+    ///
+    /// # Errors
+    /// ENOEXEC if nobody names a program, ENOMEM.
+    fn or_as_the_agent_says(self, origin: Origin, cwd: &fs::Directory) -> Result<Self, Errno> {
+        if elf::is_elf(&self.bytes) {
+            return Ok(self);
+        }
+        let Self { bytes, canonical, mut added, mut given, path, name } = self;
+        let head = Head::of(&bytes);
+        drop(bytes); // nothing large is held while the agent thinks
+        let interpreter = named_by_agent(&canonical, &head).ok_or(Errno::ENOEXEC)?;
+        let found = fs::read_program(origin, cwd, &interpreter, PROGRAM_MAX);
+        let (bytes, canonical) = match found {
+            Ok((bytes, canonical)) if elf::is_elf(&bytes) => (bytes, canonical),
+            Err(Errno::ENOMEM) => return Err(Errno::ENOMEM),
+            _ => return Err(Errno::ENOEXEC),
+        };
+        put_before(&mut added, &mut given, &[Some(&interpreter), Some(&path)]);
+        Ok(Self { bytes, canonical, added, given, path: interpreter, name })
     }
 
     fn arguments(&self) -> Result<Vec<&[u8]>, Errno> {
@@ -78,6 +99,15 @@ impl<'a> Program<'a> {
         all.extend(self.added.iter().chain(self.given).map(Vec::as_slice));
         Ok(all)
     }
+}
+
+/// Puts arguments before those after the first.
+fn put_before(added: &mut Vec<Vec<u8>>, given: &mut &[Vec<u8>], own: &[Option<&[u8]>]) {
+    if added.is_empty() {
+        *given = given.get(1..).unwrap_or_default();
+    }
+    let own = own.iter().flatten().map(|argument| argument.to_vec());
+    *added = own.chain(core::mem::take(added).into_iter().skip(1)).collect();
 }
 
 impl Image {
@@ -94,12 +124,9 @@ impl Image {
         limits: &Limits,
         priority: Priority,
     ) -> Result<Self, Errno> {
-        let program = Program::find(origin, cwd, path, argv)?;
+        let program = Program::find(origin, cwd, path, argv)?.or_as_the_agent_says(origin, cwd)?;
         let plan = elf::plan(&program.bytes, PIE_BASE).map_err(|error| {
-            // What is no program at all may be a shell's commands; only the caller knows.
-            if error != ElfError::NotElf {
-                kprintln!("{}: {error}", program.canonical.escape_ascii());
-            }
+            kprintln!("{}: {error}", program.canonical.escape_ascii());
             error.errno()
         })?;
         let mut space = AddressSpace::new(limits, priority)?;

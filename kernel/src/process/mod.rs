@@ -7,6 +7,7 @@ mod exit;
 pub(crate) mod fault;
 mod files;
 mod fork;
+mod interpreter;
 mod oom;
 mod restart;
 mod role;
@@ -16,6 +17,7 @@ mod stop;
 mod table;
 mod target;
 pub(crate) mod terminal;
+mod victim;
 mod wait;
 
 pub(crate) use deliver::resume;

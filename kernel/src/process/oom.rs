@@ -1,7 +1,10 @@
 //! Memory is used up: somebody ends, so that the others go on.
 
-use super::signal::post;
+use super::signal::{dying, post};
+use super::victim::{Offered, PATIENCE};
 use super::{INIT, Process, table};
+use crate::arch::clock::{self, Nanos, SECOND};
+use crate::bus::Turn;
 use crate::sched::{self, Task};
 use crate::{bus, kprintln, mm};
 use alloc::sync::Arc;
@@ -11,9 +14,19 @@ use askr_abi::signal::SIGKILL;
 use askr_core::oom::{Candidate, Victim, choose};
 use askr_core::signal::Info;
 use core::iter::successors;
+use core::sync::atomic::{AtomicBool, Ordering};
+
+/// Pause between two looks of those who wait for others to make room.
+const LOOK: Nanos = SECOND / 100;
+/// Frames that others have to give back meanwhile for nobody to end.
+const ENOUGH: u64 = 64;
+
+/// Somebody is making room.
+static ASKING: AtomicBool = AtomicBool::new(false);
 
 /// Does something that may need frames, and ends somebody whenever there are none for it. Each round but the last ends a
-/// process, so there are at most as many as there are processes. No lock of the process is held.
+/// process, or waits until somebody else has done so, so there are not many more than there are processes. No lock is held:
+/// the agent may be asked who is to end.
 ///
 /// # Errors
 /// What `attempt` says; ENOMEM when the running process itself had to end or nobody was left.
@@ -27,14 +40,26 @@ pub(crate) fn with_memory<R>(mut attempt: impl FnMut() -> Result<R, Errno>) -> R
     }
 }
 
-/// Ends what [`choose`] names.
+/// Ends what [`choose`] names, or the one that the agent prefers to it.
 fn make_room() -> Result<(), Errno> {
     let current = sched::current();
     let me = current.process().ok_or(Errno::ENOMEM)?;
-    match choose(&mut candidates()?).ok_or(Errno::ENOMEM)? {
-        Victim::Process(Candidate { pid, resident, .. }) => {
-            let task = table::find(pid).ok_or(Errno::ENOMEM)?;
-            let name = task.process().map(Process::name).unwrap_or_default();
+    let Some(_turn) = Turn::take(&ASKING) else {
+        await_turn();
+        return Ok(());
+    };
+    let mut all = candidates()?;
+    match choose(&mut all).ok_or(Errno::ENOMEM)? {
+        Victim::Process(largest) => {
+            let free = mm::usage().free;
+            let offered = Offered::new(&all, largest);
+            drop(all);
+            let Some((task, resident)) = offered.choose(me) else { return Ok(()) };
+            if mm::usage().free >= free + ENOUGH {
+                return Ok(()); // others gave so much back meanwhile
+            }
+            let Some(process) = task.process() else { return Err(Errno::ENOMEM) };
+            let (pid, name) = (process.pid(), process.name());
             let (shown, size) = (name.escape_ascii(), resident / 1024);
             kprintln!("out of memory for process {}: {shown}[{pid}] is killed, {size} KiB", me.pid());
             bus::process_killed_for_memory(pid, me.pid(), resident, &name);
@@ -53,6 +78,14 @@ fn make_room() -> Result<(), Errno> {
         }
     }
     if me.is_ending() { Err(Errno::ENOMEM) } else { Ok(()) }
+}
+
+/// Waits until whoever is making room has done so, or for as long as that may take: then memory is tried again.
+fn await_turn() {
+    let deadline = clock::now() + PATIENCE + SECOND;
+    while ASKING.load(Ordering::Relaxed) && clock::now() < deadline && !dying() {
+        sched::sleep_until(clock::now() + LOOK, || false);
+    }
 }
 
 /// All that have memory and may end.
