@@ -93,14 +93,44 @@ fn a_machine_tells_its_command_line_and_that_it_has_no_disk() {
     askr.power_off();
 }
 
+/// Lets the disk serve so many requests a second; 0 is as many as it can.
+fn throttle(askr: &mut Askr, iops: u64) {
+    let limits = json!({ "device": "disk", "bps": 0, "bps_rd": 0, "bps_wr": 0, "iops": iops, "iops_rd": 0, "iops_wr": 0 });
+    askr.vm().qmp("block_set_io_throttle", &limits).unwrap();
+}
+
+/// Requests of sessions that have ended are still carried out, one after the other; they leave a line of a limited length.
+#[test]
+fn a_line_that_is_full_is_told_and_a_fact_passes_it() {
+    const SESSIONS: usize = 6;
+    let mut askr = Askr::boot(&Machine::new().disk(disk("full-line.img", 4 << 20)));
+    let mut peer = Peer::connect(askr.vm());
+    throttle(&mut askr, 1);
+    let mut last = Vec::new();
+    for _ in 0..SESSIONS {
+        peer.hello();
+        let write = |n| peer.send(code::WRITE_AT, &write_at(b"/disk/slow", n * 2048, &[1; 2048], true));
+        last = (0..super::WINDOW as u64).map(write).collect();
+    }
+    peer.keep_alive();
+    let busy = peer.response(*last.last().unwrap(), code::WRITE_AT).0;
+    assert_eq!(busy, Status::Busy);
+    uptime(&mut peer);
+    throttle(&mut askr, 0);
+    // There is room again when the others are done.
+    let mut status = Status::Busy;
+    let until = std::time::Instant::now() + crate::common::PATIENCE;
+    while status == Status::Busy && std::time::Instant::now() < until {
+        status = peer.call(code::WRITE_AT, &write_at(b"/disk/slow", 0, b"done", true)).0;
+    }
+    assert_eq!(status, Status::Ok);
+    askr.power_off();
+}
+
 #[test]
 fn a_slow_disk_delays_no_fact() {
     let mut askr = Askr::boot(&Machine::new().disk(disk("slow.img", 4 << 20)));
     let mut peer = Peer::in_session(askr.vm());
-    let throttle = |askr: &mut Askr, iops: u64| {
-        let limits = json!({ "device": "disk", "bps": 0, "bps_rd": 0, "bps_wr": 0, "iops": iops, "iops_rd": 0, "iops_wr": 0 });
-        askr.vm().qmp("block_set_io_throttle", &limits).unwrap();
-    };
     throttle(&mut askr, 4);
     let slow = peer.send(code::WRITE_AT, &write_at(b"/disk/slow", 0, &[1; 2048], true));
     for code in [code::UPTIME, code::TIME, code::MEMINFO, code::INFO] {

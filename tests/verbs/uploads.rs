@@ -112,6 +112,36 @@ fn a_full_disk_is_told_to_the_upload_and_to_no_other_file() {
     askr.power_off();
 }
 
+/// What is wrong shows when the file is closed, and nobody waits for that.
+#[test]
+fn what_is_lost_after_the_answer_is_told_to_the_next_write() {
+    let mut askr = Askr::boot(&Machine::new().disk(disk("late.img", 1 << 20)));
+    let mut peer = Peer::in_session(askr.vm());
+    // A file so small that it lies in its directory; then no block is free, and the directory is full, too.
+    peer.ok(code::WRITE_AT, &write_at(b"/disk/late", 0, b"small", true));
+    let mut takes = |path: String, offset, data: &[u8]| {
+        peer.call(code::WRITE_AT, &write_at(path.as_bytes(), offset, data, true)).0 == Status::Ok
+    };
+    assert!(
+        (0..1024).any(|n| !takes("/disk/fill".into(), n * 2048, &[2; 2048])),
+        "the disk takes more and more"
+    );
+    assert!(
+        (0..16).any(|n| !takes(format!("/disk/fill {n}"), 0, &[2; 2048])),
+        "the disk takes more and more"
+    );
+    assert!(
+        (0..256).any(|n| !takes(format!("/disk/tiny {n}"), 0, &[2; 200])),
+        "the directory takes more and more"
+    );
+    peer.ok(code::WRITE_AT, &write_at(b"/disk/late", 0, &[4; 400], false));
+    askr.expect("bus: lost what was written to /disk/late: No space left on device");
+    let again = write_at(b"/disk/late", 0, &[5; 10], false);
+    assert_eq!(peer.call(code::WRITE_AT, &again).0, Status::NoSpc, "what was lost before");
+    assert_eq!(peer.call(code::WRITE_AT, &again).0, Status::Ok, "and that once");
+    askr.power_off();
+}
+
 fn bytes_of(mode: WriteMode, path: &[u8], data: &[u8]) -> Vec<u8> {
     super::bytes(&askr_wire::message::WriteRequest { mode, path, data })
 }
