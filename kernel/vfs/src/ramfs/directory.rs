@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use askr_abi::Errno;
 
 use super::node::Node;
-use crate::{DirEntry, Result, Vnode};
+use crate::{DirEntry, Metadata, Result};
 
 /// The entries of a directory by name, and in the order they came for listings: an entry keeps its place there
 /// while others come and go.
@@ -78,8 +78,9 @@ impl Directory {
     pub(super) fn list(&self, cursor: u64, emit: &mut dyn FnMut(DirEntry<'_>) -> bool) {
         for (&place, name) in self.order.range(cursor..) {
             let Some((_, node)) = self.entries.get(name) else { continue };
-            let (ino, kind, next) = (node.ino(), node.kind(), place + 1);
-            if !emit(DirEntry { name, ino, kind, next, facts: None }) {
+            let facts = node.facts();
+            let Metadata { ino, kind, .. } = facts;
+            if !emit(DirEntry { name, ino, kind, next: place + 1, facts: Some(facts) }) {
                 break;
             }
         }

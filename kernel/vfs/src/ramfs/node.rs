@@ -63,10 +63,6 @@ impl Node {
         Arc::new_cyclic(|this| Self { ino: fs.ino(), fs, this: Weak::clone(this), body, state })
     }
 
-    pub(super) const fn ino(&self) -> u64 {
-        self.ino
-    }
-
     pub(super) fn shared(&self) -> &Shared {
         &self.fs
     }
