@@ -199,5 +199,19 @@ fn processes_come_by_pid_with_the_time_that_they_took() {
     assert_eq!(peer.kill(KillTarget::Job, idle, 9), Ok(1));
     assert_eq!(peer.wait(idle).end(), (JobState::Signalled, EndCause::Killed, 9));
     let (job, _) = peer.spawn(part(&["usage"]));
-    assert_eq!(peer.all_output(job, OutputStream::Stdout).0, b"not less than it computed 1\n");
+    let (told, _) = peer.all_output(job, OutputStream::Stdout);
+    let told = String::from_utf8(told).unwrap();
+    let wanted = [
+        "child 1",
+        "children 0",
+        "the same 1",
+        "times 1",
+        "the same 1",
+        "not its own 1",
+        "self 0",
+        "its own 1",
+        "who -22",
+        "sleep by it -22",
+    ];
+    assert_eq!(told.lines().collect::<Vec<_>>(), wanted);
 }

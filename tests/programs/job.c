@@ -1,7 +1,7 @@
 /* What a program does that an agent has started: the first argument says which part. */
 #include "signal.h"
 
-enum { IOCTL = 16, PIPE = 22, EMFILE = -24 };
+enum { IOCTL = 16, PIPE = 22, GETRUSAGE = 98, TIMES = 100, CLOCK_NANOSLEEP = 230, EMFILE = -24 };
 enum { RDWR = 2, TIOCSCTTY = 0x540e };
 enum { WORDS = 8192 };
 
@@ -89,19 +89,35 @@ static void terminal(void) {
     say("read", call(READ, fd, &byte, 1));
 }
 
-/* What wait4 tells of a child that computes. */
+static u64 clocked(void) {
+    struct timespec time = { 0, 0 };
+    call(CLOCK_GETTIME, 2, &time, 0);
+    return (u64)time.seconds * 1000 + (u64)time.nanos / 1000000;
+}
+
+/* What is told of a child that computes, and of who waits for it and does nothing. All times are in milliseconds. */
 static void usage(void) {
-    long usage[18];
+    long usage[18], units[4];
     int status;
     const long child = call(FORK, 0, 0, 0);
     if (child == 0) {
-        burn(200);
+        burn(1000);
         leave(0);
     }
-    nap(400);
     call6(WAIT4, (u64)child, (u64)&status, 0, (u64)usage, 0, 0);
     const long used = usage[0] * 1000 + usage[1] / 1000;
-    say("not less than it computed", used >= 195);
+    say("child", used >= 500);
+    say("children", call(GETRUSAGE, -1, usage, 0));
+    say("the same", usage[0] * 1000 + usage[1] / 1000 == used);
+    say("times", call(TIMES, units, 0, 0) > 0);
+    say("the same", units[2] == used / 10);
+    say("not its own", units[0] < units[2] && clocked() < (u64)used);
+    burn(1000);
+    say("self", call(GETRUSAGE, 0, usage, 0));
+    const long own = usage[0] * 1000 + usage[1] / 1000;
+    say("its own", own >= 500 && clocked() >= (u64)own);
+    say("who", call(GETRUSAGE, 7, usage, 0));
+    say("sleep by it", call6(CLOCK_NANOSLEEP, 2, 0, (u64)&usage, 0, 0, 0));
 }
 
 /* Reads from address 16 with every register known. */

@@ -127,8 +127,12 @@ pub const UMASK: u64 = 95;
 pub const GETTIMEOFDAY: u64 = 96;
 /// `getrlimit(resource, limit)`
 pub const GETRLIMIT: u64 = 97;
+/// `getrusage(who, usage)`
+pub const GETRUSAGE: u64 = 98;
 /// `sysinfo(info)`
 pub const SYSINFO: u64 = 99;
+/// `times(buf)`
+pub const TIMES: u64 = 100;
 /// `getuid()`
 pub const GETUID: u64 = 102;
 /// `getgid()`

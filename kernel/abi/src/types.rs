@@ -254,6 +254,18 @@ pub const ARCH_GET_FS: u64 = 0x1003;
 pub const CLOCK_REALTIME: u64 = 0;
 /// `clock_gettime`: time since boot.
 pub const CLOCK_MONOTONIC: u64 = 1;
+/// `clock_gettime`: time that the process has had the processor.
+pub const CLOCK_PROCESS_CPUTIME_ID: u64 = 2;
+/// `clock_gettime`: the same of the thread; a process has one.
+pub const CLOCK_THREAD_CPUTIME_ID: u64 = 3;
+/// `getrusage`: of the process.
+pub const RUSAGE_SELF: i32 = 0;
+/// `getrusage`: of the children that it has waited for.
+pub const RUSAGE_CHILDREN: i32 = -1;
+/// `getrusage`: of the thread.
+pub const RUSAGE_THREAD: i32 = 1;
+/// `times`: units in a second (`sysconf(_SC_CLK_TCK)`).
+pub const USER_HZ: u64 = 100;
 /// `clock_gettime`: time since boot, time asleep included; the same here.
 pub const CLOCK_BOOTTIME: u64 = 7;
 /// `clock_nanosleep`: until that time, not for so long.

@@ -438,4 +438,9 @@ impl Process {
         let running = sched::current().process().is_some_and(|process| core::ptr::eq(process, self));
         self.time.load(Ordering::Relaxed) + if running { sched::uncharged() } else { 0 }
     }
+
+    /// The same of the children that it has waited for, and of those that they had waited for.
+    pub(crate) fn children_time(&self) -> Nanos {
+        self.children_time.load(Ordering::Relaxed)
+    }
 }

@@ -123,7 +123,7 @@ pub(crate) fn wait(children: Children, options: WaitOptions) -> Result<Option<Wa
             };
             any = true;
             if let Some(event) = event_of(child, options) {
-                let time = child.time() + child.children_time.load(Ordering::Relaxed);
+                let time = child.time() + child.children_time();
                 if matches!(event, ChildEvent::Ended(_)) {
                     me.children_time.fetch_add(time, Ordering::Relaxed);
                 }

@@ -1,7 +1,7 @@
 //! Processes.
 
 use super::Call;
-use crate::arch::clock::SECOND;
+use super::time::{RUSAGE_SIZE, usage};
 use crate::mm::{self, USER_END};
 use crate::process::{self as processes, Children, CloneArguments, ExitStatus, Pid, WaitOptions, Waited};
 use crate::sched;
@@ -13,8 +13,6 @@ use askr_core::stack::STACK_IMAGE_MAX;
 
 /// After so many arguments `execve` looks again whether the kernel's heap has room.
 const STRINGS_AT_ONCE: u64 = 64;
-/// Size of `struct rusage`.
-const RUSAGE_SIZE: usize = 144;
 
 /// `getpid()`, `gettid()` and the return value of `set_tid_address()`: one thread per process.
 pub(super) fn getpid(call: &mut Call<'_>) -> Result<u64, Errno> {
@@ -122,11 +120,7 @@ pub(super) fn wait4(call: &mut Call<'_>) -> Result<u64, Errno> {
         call.copy_out(status_at, &event.wait_word().to_le_bytes())?;
     }
     if usage_at != 0 {
-        let mut usage = [0; RUSAGE_SIZE];
-        // ru_utime
-        usage[..8].copy_from_slice(&(time / SECOND).to_le_bytes());
-        usage[8..16].copy_from_slice(&(time % SECOND / 1000).to_le_bytes());
-        call.copy_out(usage_at, &usage)?;
+        call.copy_out(usage_at, &usage(time))?;
     }
     Ok(u64::from(pid))
 }
