@@ -5,7 +5,7 @@ import time
 
 from askr_client import MKDIR, READ, REMOVE, STAT, WAIT, WRITE, Client
 from askr_frames import REQUEST, RESPONSE, Frame, long, u8, u32, u64
-from askr_link import SessionLost
+from askr_link import Refused, Request, SessionLost
 from askr_session import HELLO, hello_payload
 
 BASE_VERBS = range(0x0001, 0x0008)
@@ -13,6 +13,29 @@ BASE_VERBS = range(0x0001, 0x0008)
 
 def append(path: bytes, data: bytes) -> bytes:
     return u8(1) + long(path) + data
+
+
+def send_as(client: Client, frame: Frame) -> Request:
+    """Sends a request with a number, a session or an ext that would not be its next ones."""
+    request = Request(frame)
+    with client.lock:
+        client.outstanding[frame.seq] = request
+        client._send(request)
+    return request
+
+
+def status_as(client: Client, frame: Frame) -> str:
+    try:
+        client.result(send_as(client, frame))
+    except Refused as refused:
+        return refused.status
+    return "OK"
+
+
+def next_number(client: Client) -> int:
+    with client.lock:
+        client.seq += 1
+        return client.seq - 1
 
 
 def session(com2: str) -> None:
@@ -37,16 +60,9 @@ def session(com2: str) -> None:
     assert (small.payload_limit, small.window) == (1024, 2), small
     assert len(client.call(READ, u64(0) + u32(9999) + b"/bin/sh").string(4)) == 1024 - 10 - 1 - 4
     # Answered with an ext that nobody knows; a broken one is EINVAL.
-    for ext, status in ((b"\xee\x02\0hi", 0), (b"\x01\xff\xff", 2)):
-        with client.lock:
-            request = client._post(STAT, b"/")
-            client.outstanding.pop(request.frame.seq)
-            request.frame = Frame(REQUEST, client.seq, STAT, b"/", small.session, ext)
-            client.seq += 1
-            client.outstanding[request.frame.seq] = request
-            client._send(request)
-            client._wait_for(lambda: request.answer is not None)
-        assert request.answer.payload[0] == status, ext
+    for ext, status in ((b"\xee\x02\0hi", "OK"), (b"\x01\xff\xff", "EINVAL")):
+        frame = Frame(REQUEST, next_number(client), STAT, b"/", small.session, ext)
+        assert status_as(client, frame) == status, ext
     client.close()
 
 
@@ -57,22 +73,20 @@ def stale(com2: str) -> None:
     # A copy gets the same answer and resets nothing.
     copies = []
     for _ in range(2):
-        client.session = None
-        copies.append(client.call(HELLO, hello_payload(nonce)).rest())
-        client.session = first.session
+        frame = Frame(REQUEST, next_number(client), HELLO, hello_payload(nonce))
+        copies.append(client.result(send_as(client, frame)).rest())
         client.ping()
     assert copies[0] == copies[1] and first.session in copies[0]
     second = client.hello()
     assert second.boot_id == first.boot_id and second.session != first.session
-    # The old session: nothing is done.
-    client.session = first.session
-    assert client.status(MKDIR, b"/tmp/stale") == "ESTALE"
-    client.session = second.session
+    # The old session, and one that never was: nothing is done.
+    for other in (first.session, bytes(8)):
+        frame = Frame(REQUEST, next_number(client), MKDIR, b"/tmp/stale", other)
+        assert status_as(client, frame) == "ESTALE"
     assert client.status(STAT, b"/tmp/stale") == "ENOENT"
     # A copy of a HELLO whose session has ended ends nothing.
-    client.session = None
-    assert client.status(HELLO, hello_payload(nonce)) == "EINVAL"
-    client.session = second.session
+    frame = Frame(REQUEST, next_number(client), HELLO, hello_payload(nonce))
+    assert status_as(client, frame) == "EINVAL"
     assert client.status(STAT, b"/") == "OK"
     client.close()
 
@@ -97,23 +111,13 @@ def at_most_once(com2: str) -> None:
     client.result(request)
 
     def again(payload: bytes) -> str:
-        frame = Frame(REQUEST, request.frame.seq, WRITE, payload, request.frame.session)
-        with client.lock:
-            request.frame, request.answer = frame, None
-            client.outstanding[frame.seq] = request
-            client._send(request)
-        return "OK" if client.result(request).number(4) == 1 else "wrong"
+        return status_as(client, Frame(REQUEST, request.frame.seq, WRITE, payload, request.frame.session))
 
     assert again(request.frame.payload) == "OK"
-    for payload, status in ((append(b"/tmp/other", b"y"), "EINVAL"),):
-        client.seq, seq = request.frame.seq, client.seq
-        assert client.status(WRITE, payload) == status, "its number was used with other bytes"
-        client.seq = seq
+    assert again(append(b"/tmp/other", b"y")) == "EINVAL", "its number was used with other bytes"
     for _ in range(8):
         client.stat(b"/")
-    client.seq, seq = request.frame.seq, client.seq
-    assert client.status(WRITE, append(b"/tmp/other", b"x")) == "ESTALE", "too old to be known"
-    client.seq = seq
+    assert again(request.frame.payload) == "ESTALE", "too old to be known"
     assert client.read(b"/tmp/other") == b"x"
     client.call(REMOVE, b"/tmp/other")
     client.close()

@@ -46,7 +46,7 @@ def defaults(com2: str) -> None:
     client = Client(com2)
     client.hello()
     # Nobody answers; the program has a default.
-    job, _ = client.spawn(b"ask", b"-t", b"0.2", b"-d", b"better not", b"delete it?")
+    job, _ = client.spawn(b"ask", b"-t", b"1", b"-d", b"better not", b"delete it?")
     ask = client.next_ask()
     assert ask.default == b"better not", ask
     data, _ = client.all_output(job)
