@@ -15,7 +15,7 @@ use crate::fault::Fault;
 /// Most events that are kept; the oldest goes when another comes.
 pub const LOG_MAX: usize = 1024;
 /// Most bytes of a name that are kept.
-pub(crate) const NAME_MAX: usize = 64;
+pub const NAME_MAX: usize = 64;
 /// Most faults of which the facts are kept.
 pub const FAULTS_MAX: usize = 64;
 /// Room for the ext of an event, in bytes: one item with the facts of a fault.

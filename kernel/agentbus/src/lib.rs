@@ -42,7 +42,7 @@ pub use askr_wait::{Nanos, Ticket};
 pub use asks::{ASKS_MAX, Ask, AskError, AskOutcome, AskPoll, PROGRAM_MAX};
 pub use control::{Control, Request};
 pub use event::Event;
-pub use event_log::{EventLog, FAULTS_MAX, LOG_MAX, Logged};
+pub use event_log::{EventLog, FAULTS_MAX, LOG_MAX, Logged, NAME_MAX as EVENT_NAME_MAX};
 pub use fault::{Backtrace, Fault};
 pub use outbox::{EVENT_BURST, REFUSALS_MAX, URGENT_MAX};
 pub use reply_slots::{BASE_REPLIES_MAX, Token};
