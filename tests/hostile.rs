@@ -207,8 +207,8 @@ fn unknown_verbs_and_malformed_payloads_get_an_answer() {
     let mut askr = GUEST.take();
     let mut peer = Peer::in_session(askr.vm());
     let session = peer.session();
-    let unknown = [0, 8, 9, 0x00ff, 0x0105, 0x0106, 0x01ff, 0x0200, 0x7fff, 0x8000, 0x8001, 0xffff];
-    let malformed: [(u16, &[u8]); 12] = [
+    let unknown = [0, 8, 9, 0x00ff, 0x0107, 0x010f, 0x01ff, 0x0200, 0x7fff, 0x8000, 0x8001, 0xffff];
+    let malformed: [(u16, &[u8]); 15] = [
         (code::LIST, b""),
         (code::LIST, b"\0\0\0"),
         (code::READ, b"\0\0\0\0\0\0\0\0\0\0\0"),
@@ -221,6 +221,9 @@ fn unknown_verbs_and_malformed_payloads_get_an_answer() {
         (code::ASKS, b"\0"),
         (code::ANSWER, b"\0\0\0\x80\x02"),
         (code::ANSWER, b"\0\0\0\x80\x01but"),
+        (code::EVENTS, b"\0\0\0\0\0\0\0"),
+        (code::EVENTS, &[0xff; 8]),
+        (code::POWER, b"\x02"),
     ];
     for (id, no_verb) in [(session, Status::NoSys), (None, Status::Inval)] {
         peer.set_session(id);

@@ -2,7 +2,7 @@
 #![no_std]
 #![no_main]
 
-use askr_userland::agent::{self, INTENT_GENERIC, Question};
+use askr_userland::agent::{self, Question};
 use askr_userland::bytes::Bytes;
 use askr_userland::{Args, eprintln, println};
 use core::time::Duration;
