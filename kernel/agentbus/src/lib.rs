@@ -20,6 +20,7 @@
 extern crate alloc;
 
 mod ask_ext;
+mod asking;
 mod asks;
 mod bounded;
 mod control;
@@ -38,6 +39,7 @@ mod stats;
 mod transmit;
 
 pub use ask_ext::{AskExtra, ExtraError, choices, context, default_answer};
+pub use asking::Human;
 pub use askr_wait::{Nanos, Ticket};
 pub use asks::{ASKS_MAX, Ask, AskError, AskOutcome, AskPoll, PROGRAM_MAX};
 pub use control::{Control, Request};
@@ -47,7 +49,7 @@ pub use fault::{Backtrace, Fault};
 pub use outbox::{EVENT_BURST, REFUSALS_MAX, URGENT_MAX};
 pub use reply_slots::{BASE_REPLIES_MAX, Token};
 pub use reply_window::WINDOW_MAX;
-pub use router::{Config, Effect, Human, Router};
+pub use router::{Config, Effect, Router};
 pub use stats::{Counter, Stats};
 pub use transmit::PANIC_FRAME_MAX;
 
