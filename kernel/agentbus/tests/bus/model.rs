@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use askr_agentbus::{AskError, AskPoll, Counter, Event, Ticket, Token};
+use askr_agentbus::{Ask, AskError, AskExtra, AskPoll, Counter, Event, Human, Ticket, Token};
 use askr_wire::message::{Decision, HelloReply, HelloRequest, PingRequest};
 use askr_wire::status::Status;
 use askr_wire::{FrameType, Message, SessionId, code};
@@ -20,6 +20,7 @@ enum Step {
     Ask { wait: u64 },
     Answer { session: usize, which: usize },
     AnswerVerb { seq: u32, which: usize, refuse: bool },
+    Human { number: u32, yes: bool },
     Cancel { which: usize },
     Forget { which: usize },
     Take { which: usize },
@@ -42,6 +43,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (0..3_usize, which.clone()).prop_map(|(session, which)| Step::Answer { session, which }),
         2 => (seq, which.clone(), any::<bool>())
             .prop_map(|(seq, which, refuse)| Step::AnswerVerb { seq, which, refuse }),
+        1 => (0..12_u32, any::<bool>()).prop_map(|(number, yes)| Step::Human { number, yes }),
         1 => which.clone().prop_map(|which| Step::Cancel { which }),
         1 => which.clone().prop_map(|which| Step::Forget { which }),
         2 => which.prop_map(|which| Step::Take { which }),
@@ -152,7 +154,11 @@ impl World {
 
     fn ask(&mut self, wait: u64) {
         let waiter = u32::try_from(self.asks.len()).unwrap();
-        let ask = self.bus.question(wait * SECOND);
+        // Every second one takes one answer only.
+        let mut extra = AskExtra::default();
+        extra.choice(b"yes").unwrap();
+        let extra = (wait % 2 == 1).then_some(&extra);
+        let ask = Ask { extra, ..self.bus.question(wait * SECOND) };
         match self.bus.router.ask(self.bus.now, &ask, waiter) {
             Ok(ticket) => self.asks.push(Asked { ticket, wakes: 0, gone: false }),
             Err(error) => {
@@ -229,6 +235,13 @@ impl World {
                 let ask = code::ASK_SEQ_FIRST + u32::try_from(which).unwrap();
                 let decision = if refuse { Decision::Refuse } else { Decision::Answer(b"no") };
                 self.request(seq, code::ANSWER, Some(self.session(0)), &answer_request(ask, decision));
+            }
+            Step::Human { number, yes } => {
+                match self.bus.router.answer_by_hand(number, if yes { b"yes" } else { b"no" }) {
+                    Human::Accepted(waiter) => self.woke(waiter),
+                    Human::NotAChoice => assert!(!yes, "it is one"),
+                    Human::Late | Human::Unknown => {}
+                }
             }
             Step::Cancel { which } => {
                 let Some(asked) = self.asks.get(which) else { return };
