@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const PROMPT: &str = "askr$ ";
 
 fn main() {
-    let (echo, bus) = (boot(Machine::new().word("bus=echo")), boot(Machine::new()));
+    let (echo, bus) = (boot(&Machine::new().word("bus=echo")), boot(&Machine::new()));
     let (mut echo, mut bus) = (Mirror::new(echo), Bus::new(bus));
     let (mut echoes, mut pings, mut stats) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
@@ -64,7 +64,7 @@ fn median(times: &mut [Duration]) -> Duration {
     times[times.len() / 2]
 }
 
-fn boot(machine: Machine) -> Guest {
+fn boot(machine: &Machine) -> Guest {
     let mut guest = machine.start().expect("QEMU");
     guest.wait_for(PROMPT, PATIENCE).expect("a prompt");
     guest
