@@ -78,6 +78,13 @@ fn programs_run_through_the_hub() {
     let stdout = &run["stdout"];
     assert_eq!((&stdout["total"], &stdout["ended"]), (&json!(1_000_000), &json!(true)));
     assert!(stdout["lost"].as_u64().unwrap() > 0, "{stdout}");
+
+    // What is written after nothing more was wanted is counted too.
+    let line = "seq 1 2000; sleep 1; seq 1 2000";
+    let run = bench.ok(&json!({ "op": "proc.run", "argv": ["sh", "-c", line], "max": 100 }));
+    let stdout = &run["stdout"];
+    assert_eq!((&stdout["total"], &stdout["ended"]), (&json!(2 * 8893), &json!(true)), "{stdout}");
+    assert_eq!((&stdout["truncated"], &stdout["next"]), (&json!(true), &json!(100)), "{stdout}");
 }
 
 #[test]

@@ -198,6 +198,9 @@ impl Operation<'_> {
 
     /// Reads what there is of an output, as far as it is wanted.
     fn collect(&self, look: &Look, stream: OutputStream, piece: &mut Piece) -> Result<(), CallError> {
+        if piece.data.len() >= look.max {
+            return self.count(look.job, stream, piece);
+        }
         while piece.data.len() < look.max {
             let room = (self.room() - 1 - OutputReply::HEAD_LEN).min(look.max - piece.data.len());
             let max = u32::try_from(room).unwrap_or(u32::MAX);
@@ -222,6 +225,15 @@ impl Operation<'_> {
                 return Ok(());
             }
         }
+        Ok(())
+    }
+
+    /// Sees how much was written, of an output that is not read any further.
+    fn count(&self, job: u32, stream: OutputStream, piece: &mut Piece) -> Result<(), CallError> {
+        let request = OutputRequest { job, stream, cursor: piece.next(), max: 1, wait_ms: 0 };
+        let body = self.read_request(code::OUTPUT, &request)?;
+        let reply: OutputReply<'_> = decode(&body)?;
+        (piece.total, piece.ended) = (reply.total, reply.ended);
         Ok(())
     }
 
