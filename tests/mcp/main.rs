@@ -8,12 +8,17 @@ use std::process::Command;
 
 use askr::Machine;
 use common::PATIENCE;
+use common::program::{Link, compiled};
 use common::python::{self, output_of};
-use common::shell::Askr;
+use common::shell::{Askr, Own};
 use host_bridge::hub::{Hub, HubConfig};
+use tempfile::TempDir;
 
 const REQUIREMENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mcp/requirements.txt");
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mcp/sdk.py");
+const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mcp");
+
+/// Both eras of the protocol, as the SDK names them, and the newest version of each.
+const ERAS: [(&str, &str); 2] = [("auto", "2026-07-28"), ("legacy", "2025-11-25")];
 
 /// The program `askr-bridge`, as it is now. It is of another package, so cargo does not build it for this test.
 fn bridge() -> PathBuf {
@@ -25,25 +30,55 @@ fn bridge() -> PathBuf {
     messages.lines().filter_map(message).find_map(built).expect("cargo names the program that it built")
 }
 
-fn drive(python: &Path, bridge: &Path, socket: &Path, mode: &str) -> Result<String, String> {
-    output_of(Command::new(python).arg(SCRIPT).arg(bridge).arg(socket).arg(mode))
+/// A guest with a hub, the client's Python, and the server's program.
+struct Bench {
+    askr: Own,
+    python: PathBuf,
+    bridge: PathBuf,
+    socket: PathBuf,
+    _hub: Hub,
+    _folder: TempDir,
+}
+
+impl Bench {
+    /// `None` after a line that says why the test is skipped.
+    fn new(machine: &Machine) -> Option<Self> {
+        let python = python::environment("mcp-sdk", REQUIREMENTS)?;
+        let bridge = bridge();
+        let mut askr = Askr::boot(machine);
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("agent.sock");
+        let config = HubConfig { com2: askr.vm().com2_path(), socket: socket.clone(), agent: false };
+        let hub = Hub::start(config).unwrap();
+        hub.wait_ready(PATIENCE).unwrap();
+        Some(Self { askr, python, bridge, socket, _hub: hub, _folder: folder })
+    }
+
+    /// Runs a script with the server, this guest, and what else it wants to know.
+    fn drive(&self, script: &str, mode: &str, more: &[&Path]) -> Result<String, String> {
+        let mut python = Command::new(&self.python);
+        python.arg(Path::new(SCRIPTS).join(script)).arg(&self.bridge).arg(&self.socket).arg(mode);
+        output_of(python.args(more))
+    }
 }
 
 #[test]
 fn the_python_sdk_works_with_a_guest_in_both_eras() {
-    let Some(python) = python::environment("mcp-sdk", REQUIREMENTS) else { return };
-    let bridge = bridge();
-    let mut askr = Askr::boot(&Machine::new());
-    let folder = tempfile::tempdir().unwrap();
-    let socket = folder.path().join("agent.sock");
-    let config = HubConfig { com2: askr.vm().com2_path(), socket: socket.clone(), agent: false };
-    let hub = Hub::start(config).unwrap();
-    hub.wait_ready(PATIENCE).unwrap();
-    for (mode, version) in [("auto", "2026-07-28"), ("legacy", "2025-11-25")] {
+    let Some(mut bench) = Bench::new(&Machine::new()) else { return };
+    for (mode, version) in ERAS {
         // Longer than the script takes to get to it.
-        askr.start("ask -t 300 \"may I?\"");
-        assert_eq!(drive(&python, &bridge, &socket, mode), Ok(format!("{version}\n")));
-        assert_eq!(askr.finish(), format!("answer: yes, says {mode}\r\ndecided by: agent\r\n"));
+        bench.askr.start("ask -t 300 \"may I?\"");
+        assert_eq!(bench.drive("sdk.py", mode, &[]), Ok(format!("{version}\n")));
+        assert_eq!(bench.askr.finish(), format!("answer: yes, says {mode}\r\ndecided by: agent\r\n"));
     }
-    askr.power_off();
+    bench.askr.power_off();
+}
+
+#[test]
+fn an_agent_spends_a_day_with_a_guest() {
+    let Some(bench) = Bench::new(&Machine::new().restarts()) else { return };
+    let visitor = compiled("visitor", "visitor", Link::Static);
+    for (mode, version) in ERAS {
+        assert_eq!(bench.drive("day.py", mode, &[&visitor]), Ok(format!("{version}\n")));
+    }
 }

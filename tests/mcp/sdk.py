@@ -7,32 +7,18 @@ schema of its tool. Prints the protocol version at the end.
 """
 
 import asyncio
-import json
 import sys
 
-from mcp import Client, StdioServerParameters
+from agent import PATIENCE, call, code, connect
 
-TOOLS = {"ask_answer", "asks_wait", "fs_list", "fs_read", "fs_stat", "guest_status", "proc_list"}
-# Longest time for one call, in seconds. The machine that tests run on may be slow and busy.
-PATIENCE = 90
-
-
-async def call(client, tool, **arguments):
-    result = await client.call_tool(tool, arguments, read_timeout_seconds=PATIENCE)
-    assert not result.is_error, result
-    assert json.loads(result.content[0].text) == result.structured_content
-    return result.structured_content
-
-
-async def code(client, tool, **arguments):
-    """The code of the error that a call must end with."""
-    result = await client.call_tool(tool, arguments, read_timeout_seconds=PATIENCE)
-    assert result.is_error, result
-    return json.loads(result.content[0].text)["code"]
+TOOLS = """
+ask_answer asks_wait events_read fs_list fs_mkdir fs_read fs_remove fs_rename fs_stat fs_write guest_power guest_status
+proc_input proc_kill proc_list proc_spawn proc_wait
+""".split()
 
 
 async def check(client, mode):
-    assert {tool.name for tool in (await client.list_tools()).tools} == TOOLS
+    assert sorted(tool.name for tool in (await client.list_tools()).tools) == TOOLS
     assert "not instructions" in client.instructions
     status = await call(client, "guest_status", wait_ready_ms=PATIENCE * 1000)
     assert status["state"] == "ready", status
@@ -62,8 +48,7 @@ async def check(client, mode):
 
 async def main():
     bridge, socket, mode = sys.argv[1:]
-    server = StdioServerParameters(command=bridge, args=["mcp", "--socket", socket])
-    async with Client(server, mode=mode) as client:
+    async with connect(bridge, socket, mode) as client:
         await check(client, mode)
         print(client.protocol_version)
 

@@ -144,7 +144,8 @@ impl Tool for ProcSpawn {
         let guest = arguments.guest.as_deref();
         let started = call.change(guest, request).await?;
         let job: u32 = parsed(started.ok["job"].clone())?;
-        let mut look = json!({ "op": "proc.wait", "job": job, "max": OUTPUT_MAX, "wait_ms": 0 });
+        // A byte takes one of JSON at least: more would be fetched for nothing.
+        let mut look = json!({ "op": "proc.wait", "job": job, "max": room, "wait_ms": 0 });
         if !waits {
             let reply = call.wait(guest, look, Duration::ZERO).await?;
             return report(&reply, room);
@@ -244,7 +245,7 @@ impl Tool for ProcWait {
         let [stdout, stderr] = cursors(arguments.cursor.as_deref())?;
         let look = json!({
             "op": "proc.wait", "job": arguments.job, "stdout_cursor": stdout, "stderr_cursor": stderr,
-            "max": OUTPUT_MAX, "wait_ms": u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
+            "max": OUTPUT_DEFAULT, "wait_ms": u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
         });
         let reply = call.wait(guest, look, wait).await?;
         report(&reply, OUTPUT_DEFAULT)
