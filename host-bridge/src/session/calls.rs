@@ -12,6 +12,9 @@ use super::{BootId, CallError, Peer};
 const QUEUE_MAX: usize = 256;
 /// Silence after which a request is sent again, at first; doubled each time.
 const RESEND_FIRST: Duration = Duration::from_millis(300);
+/// So many answers to requests that were sent after it, and one without is taken for lost: a frame of it was broken. Answers
+/// come in another order now and then, so it is not one.
+const OVERTAKEN: u32 = 2;
 /// Longest silence before a request is sent again.
 const RESEND_MAX: Duration = Duration::from_secs(2);
 /// Highest `seq` of a request.
@@ -70,6 +73,8 @@ struct Outstanding {
     resent: bool,
     resend_at: Instant,
     pause: Duration,
+    /// Requests sent after it that were answered.
+    overtaken: u32,
 }
 
 /// A call with its outcome, to be told outside.
@@ -151,7 +156,7 @@ impl Calls {
         }
         let copy = bytes.clone();
         let pause = RESEND_FIRST;
-        let waiting = Outstanding { call, bytes, resent: false, resend_at: now + pause, pause };
+        let waiting = Outstanding { call, bytes, resent: false, resend_at: now + pause, pause, overtaken: 0 };
         self.outstanding.insert(self.next_seq, waiting);
         self.next_seq += 1;
         Ok(copy)
@@ -183,6 +188,17 @@ impl Calls {
     /// Whether this request is outstanding.
     pub(super) fn expects(&self, seq: u32, code: u16) -> bool {
         self.outstanding.get(&seq).is_some_and(|waiting| waiting.call.code == code)
+    }
+
+    /// Request `seq` was answered: those before it may be lost, and are then due to be sent again. Once: one that takes long
+    /// is overtaken by many.
+    pub(super) fn overtake(&mut self, now: Instant, seq: u32) {
+        for (_, waiting) in self.outstanding.range_mut(..seq) {
+            waiting.overtaken += 1;
+            if waiting.overtaken == OVERTAKEN {
+                waiting.resend_at = waiting.resend_at.min(now);
+            }
+        }
     }
 
     /// Takes the outstanding call that this response answers.

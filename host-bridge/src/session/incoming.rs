@@ -100,6 +100,7 @@ impl Machine {
             return;
         }
         let Some(call) = self.calls.answered(frame.seq) else { return };
+        self.calls.overtake(now, frame.seq);
         let result = match response {
             Err(_) => Err(CallError::Protocol("the response is malformed")),
             Ok(Response { status: Status::Ok, body }) => Ok(Reply { boot, body: body.to_vec() }),

@@ -40,9 +40,22 @@ fn the_window_keeps_a_place_for_pings() {
     // The guest remembers the last four answers only: while the oldest is open, later ones do not make room.
     bench.answer(&frames[1], Status::Ok, &[]);
     bench.answer(&frames[2], Status::Ok, &[]);
-    assert!(bench.sent().is_empty());
+    assert_eq!(bench.sent(), frames[..1], "nothing new");
     bench.answer(&frames[0], Status::Ok, &[]);
     assert_eq!(bench.sent().len(), 2);
+}
+
+#[test]
+fn a_request_that_two_later_ones_overtook_is_sent_again_at_once_and_once() {
+    let mut bench = Bench::ready();
+    let _outcomes: Vec<_> = (0..3).map(|_| bench.submit(true, None)).collect();
+    let frames = bench.sent();
+    bench.answer(&frames[1], Status::Ok, &[]);
+    assert!(bench.sent().is_empty(), "answers come in another order now and then");
+    bench.answer(&frames[2], Status::Ok, &[]);
+    assert_eq!(bench.sent(), frames[..1]);
+    assert!(bench.sent_after(Duration::from_millis(400)).is_empty(), "then it has its time again");
+    assert_eq!(bench.sent_after(Duration::from_millis(200)), frames[..1]);
 }
 
 #[test]

@@ -1,0 +1,157 @@
+//! A line on which things go wrong between the bridge and the guest: every request gets the right answer or an error that
+//! says that the line is to blame, nothing happens twice, and the guest's own programs do not notice.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod line;
+mod load;
+
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use askr::Machine;
+use askr::Vm;
+use common::PATIENCE;
+use common::peer::counters;
+use common::program::program;
+use common::shell::{Askr, Shared};
+use host_bridge::Hub;
+use line::{Fault, Line};
+use load::{Client, LOOK_EVERY, Tally};
+
+/// Clients at a time.
+const CLIENTS: usize = 8;
+/// Requests of all clients with one kind of fault, and with all kinds.
+const REQUESTS: usize = 400;
+const MIXED_REQUESTS: usize = 10_000;
+/// Names the run: the same faults at the same places, as far as the timing allows.
+const SEED: u64 = 0x5eed;
+/// The worst gap that the guest's programs may notice, against that of the same load on a good line.
+const GAP_FACTOR: f64 = 2.0;
+/// A gap may always be so long: the machine that the test runs on stops QEMU for such times by itself.
+const GAP_FLOOR: Duration = Duration::from_millis(100);
+
+static GUEST: Shared = Shared::new(|| Machine::new().with(program("gaps")));
+
+/// Makes requests from all clients at once, and checks at the end that nothing happened twice.
+fn load(socket: &Path, requests: usize, seed: u64) -> Vec<Tally> {
+    let clients = (0..CLIENTS).map(|number| {
+        let socket = socket.to_owned();
+        thread::spawn(move || {
+            let mut client = Client::new(&socket, number, seed);
+            client.prepare();
+            for _ in 0..requests / CLIENTS {
+                client.request();
+            }
+            client
+        })
+    });
+    // All of them before any is waited for.
+    let clients: Vec<_> = clients.collect();
+    clients.into_iter().map(|client| client.join().unwrap()).map(settled).collect()
+}
+
+/// Reads the log until the line lets it through.
+fn settled(mut client: Client) -> Tally {
+    let until = Instant::now() + PATIENCE;
+    while let Err(lost) = client.read_log() {
+        assert!(Instant::now() < until, "{lost:?}");
+        thread::sleep(LOOK_EVERY);
+    }
+    client.tally
+}
+
+/// A hub on a line of the guest's.
+fn hub(vm: &Vm, socket: &Path, faults: &[Fault], seed: u64) -> (Hub, Line) {
+    let line = Line::new(vm.com2_path(), faults, seed);
+    let hub = Hub::start_on(line.connect(), socket, false).unwrap();
+    hub.wait_ready(PATIENCE).unwrap();
+    (hub, line)
+}
+
+fn report(what: &str, tallies: &[Tally], line: &Line, took: Duration) {
+    let right: u64 = tallies.iter().map(|tally| tally.right).sum();
+    let mut errors: Vec<&str> = tallies.iter().flat_map(|tally| &tally.errors).map(String::as_str).collect();
+    errors.sort_unstable();
+    let faults = line.count.load(Ordering::Relaxed);
+    eprintln!("{what}: {right} right, {faults} faults, {took:.1?}, errors {errors:?}");
+}
+
+#[test]
+fn each_kind_of_fault_costs_time_and_nothing_else() {
+    let mut askr = GUEST.take();
+    let folder = tempfile::tempdir().unwrap();
+    for (number, fault) in Fault::ALL.into_iter().enumerate() {
+        let socket = folder.path().join(format!("{number}.sock"));
+        let (_hub, line) = hub(askr.vm(), &socket, &[fault], SEED + number as u64);
+        line.faulty.store(true, Ordering::Relaxed);
+        let begun = Instant::now();
+        let tallies = load(&socket, REQUESTS, SEED + number as u64);
+        report(&format!("{fault:?}"), &tallies, &line, begun.elapsed());
+        let lost = tallies.iter().map(|tally| tally.errors.len()).sum::<usize>();
+        assert!(lost * 20 <= REQUESTS, "{fault:?}: {lost} of {REQUESTS} requests were lost");
+        assert!(askr.run("hello").starts_with("hello from pid "));
+    }
+}
+
+/// What the guest's own programs noticed in the meantime, by the guest's clock: the worst gap and the median.
+fn gaps_during<T>(askr: &mut Askr, work: impl FnOnce(&mut Askr) -> T) -> (Duration, Duration, T) {
+    askr.run("rm -f /tmp/stop /tmp/gaps");
+    askr.run("gaps > /tmp/gaps &");
+    let result = work(askr);
+    askr.run("echo > /tmp/stop");
+    askr.run("wait");
+    let shown = askr.run("cat /tmp/gaps");
+    let words: Vec<&str> = shown.split_whitespace().collect();
+    let number = |name: &str| {
+        let at = words.iter().position(|word| *word == name).unwrap_or_else(|| panic!("{shown:?}"));
+        Duration::from_micros(words[at + 1].parse().unwrap())
+    };
+    (number("worst"), number("median"), result)
+}
+
+#[test]
+fn ten_thousand_requests_over_a_line_with_every_fault() {
+    let mut askr = GUEST.take();
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("agent.sock");
+    let (hub, line) = hub(askr.vm(), &socket, &Fault::ALL, SEED);
+    // The same load before and after, on the good line.
+    let control = |askr: &mut Askr| gaps_during(askr, |_| load(&socket, MIXED_REQUESTS / 10, SEED)).0;
+    let before = control(&mut askr);
+
+    line.faulty.store(true, Ordering::Relaxed);
+    let begun = Instant::now();
+    let (worst, median, tallies) = gaps_during(&mut askr, |_| load(&socket, MIXED_REQUESTS, SEED));
+    line.faulty.store(false, Ordering::Relaxed);
+    report("mixed", &tallies, &line, begun.elapsed());
+    let lost = tallies.iter().map(|tally| tally.errors.len()).sum::<usize>();
+    assert!(lost * 20 <= MIXED_REQUESTS, "{lost} of {MIXED_REQUESTS} requests were lost");
+
+    let after = control(&mut askr);
+    eprintln!(
+        "worst gap: {before:?} undisturbed, {worst:?} with faults (median {median:?}), {after:?} undisturbed"
+    );
+    let allowed = before.max(after).mul_f64(GAP_FACTOR).max(GAP_FLOOR);
+    assert!(worst <= allowed, "a program slept {worst:?} too long, {allowed:?} are allowed");
+
+    // The counters add up: whatever came in as a whole frame was one of these, and there were no asks.
+    drop(hub);
+    let seen = counters(&askr.run("cat /proc/bus"));
+    let kinds = [
+        "requests",
+        "replayed",
+        "repeated",
+        "refused",
+        "pings",
+        "sessions",
+        "hellos_repeated",
+        "frames_unexpected",
+    ];
+    let sum: u64 = kinds.iter().map(|kind| seen[*kind]).sum();
+    assert_eq!(seen["frames_in"], sum, "{seen:?}");
+    assert!(seen["frame_error_crc"] > 0 && seen["replayed"] > 0, "the line was faulty: {seen:?}");
+}
