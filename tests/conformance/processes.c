@@ -55,8 +55,13 @@ static void waiting(void) {
     is("kill it when it is gone", call(SYS_kill, child, 0));
     CHILD(child) call(SYS_exit_group, 6);
     holds("wait without a status", call(SYS_wait4, child, 0, 0, 0) == child);
+    int open[2];
+    call(SYS_pipe2, open, 0);
     CHILD(child) call(SYS_exit_group, 7);
-    nap(50);
+    call(SYS_close, open[1]);
+    /* Its end of the pipe is closed when it ends and not before. */
+    holds("it has ended", call(SYS_read, open[0], &status, 1) == 0);
+    call(SYS_close, open[0]);
     is("kill an unreaped one with 0", call(SYS_kill, child, 0));
     is("kill an unreaped one", call(SYS_kill, child, SIGKILL));
     ends("its status stays", child);
