@@ -53,7 +53,7 @@ impl Fault {
         Self::Close,
     ];
 
-    /// On so many bytes there is one such fault. Those that cost time are rarer.
+    /// On so many bytes there is one such fault, if there are no others. Those that cost time are rarer.
     const fn bytes_between(self) -> usize {
         match self {
             Self::Corrupt | Self::Drop | Self::Duplicate | Self::Delay | Self::Split => 8 * 1024,
@@ -120,7 +120,9 @@ impl Line {
 
     /// An error ends the connection.
     fn carry(&self, piece: &[u8], to: &mut UnixStream, rng: &mut Rng) -> io::Result<()> {
-        let struck = self.faults.iter().find(|fault| rng.usize(..fault.bytes_between()) < piece.len());
+        let kinds = self.faults.len();
+        let strikes = |fault: &&Fault| rng.usize(..fault.bytes_between() * kinds) < piece.len();
+        let struck = self.faults.iter().find(strikes);
         let Some(fault) = struck.filter(|_| self.faulty.load(Ordering::Relaxed)) else {
             return to.write_all(piece);
         };
