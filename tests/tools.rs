@@ -413,3 +413,52 @@ fn every_tool_explains_itself() {
         assert_eq!(askr.status(), 0, "{name}");
     }
 }
+
+#[test]
+fn files_are_found_by_name_and_kind() {
+    let mut askr = GUEST.take();
+    askr.run("mkdir -p /tmp/f/b/c; touch /tmp/f/one.txt /tmp/f/b/two.txt /tmp/f/b/c/other; ln -s one.txt /tmp/f/link");
+    check(
+        &mut askr,
+        &[
+            ("find /tmp/f -name '*.txt'", "/tmp/f/b/two.txt\n/tmp/f/one.txt\n", 0),
+            ("find /tmp/f -type d", "/tmp/f\n/tmp/f/b\n/tmp/f/b/c\n", 0),
+            ("find /tmp/f -type l -name 'l?nk'", "/tmp/f/link\n", 0),
+            ("cd /tmp/f/b; find; cd /", ".\n./c\n./c/other\n./two.txt\n", 0),
+            (
+                "find /tmp/f/one.txt /nowhere",
+                "/tmp/f/one.txt\nfind: /nowhere: No such file or directory\n",
+                1,
+            ),
+        ],
+    );
+    assert!(askr.run("find /tmp -delete").starts_with("find: '-delete' cannot be used so\r\nusage: find"));
+    assert_eq!(askr.status(), 1);
+    askr.run("rm -r /tmp/f");
+}
+
+#[test]
+fn room_on_file_systems_is_shown() {
+    let mut askr = GUEST.take();
+    let free = |shown: &str| -> u64 {
+        let root = shown.lines().find(|line| line.trim_end().ends_with(" /")).unwrap();
+        root.split_whitespace().nth(2).unwrap().parse().unwrap()
+    };
+    let before = free(&askr.run("df"));
+    askr.run("cat /data/large /data/large /data/large > /tmp/full");
+    let after = free(&askr.run("df"));
+    // Three files of 218 KiB.
+    assert!(before - after >= 640, "{before} KiB, then {after}");
+    assert!(askr.run("df -h /tmp").contains("% /tmp") || askr.run("df -h /tmp").contains("%  /tmp"));
+    askr.run("rm /tmp/full");
+    assert!(askr.run("df /nowhere").contains("df: /nowhere: No such file or directory"));
+}
+
+#[test]
+fn what_went_wrong_is_told_apart() {
+    let mut askr = GUEST.take();
+    askr.run("/bin/true; /bin/false; crash; echo fine");
+    let failures = askr.run("events -x -n 3");
+    let kinds: Vec<&str> = failures.lines().map(|line| line.trim_end().rsplit(' ').next().unwrap()).collect();
+    assert_eq!(kinds, ["name=false", "name=crash", "name=crash"], "{failures}");
+}

@@ -1,5 +1,6 @@
 //! Bytes from outside (names, answers) shown to people.
 
+use askr_abi::is_hidden;
 use core::fmt::{self, Write};
 
 /// Shows bytes as text. What is not UTF-8 appears as `\xNN`; control characters and those that reorder or hide
@@ -50,14 +51,6 @@ fn write_visible(f: &mut fmt::Formatter<'_>, bytes: &[u8], keep: impl Fn(char) -
         }
     }
     Ok(())
-}
-
-/// Whether a terminal obeys the character instead of showing it: the controls C0, DEL and C1, line and paragraph
-/// separators, zero-width characters and those that set the direction of text (Unicode UAX #9).
-fn is_hidden(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 #[cfg(test)]

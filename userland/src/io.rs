@@ -150,7 +150,7 @@ pub fn flush() -> Result<(), Errno> {
 }
 
 /// As [`flush`], in a program that is ending because something is wrong.
-pub(crate) fn flush_best_effort() {
+pub fn flush_best_effort() {
     let _ = STDOUT.try_with(Writer::flush);
 }
 

@@ -9,6 +9,7 @@
 extern crate alloc as alloc_crate;
 
 pub mod answer;
+pub mod assist;
 pub mod bytes;
 pub mod cli;
 pub mod clock;

@@ -1,4 +1,4 @@
-//! `events [-f] [-n N]`: what happened, from `/proc/events`: starts, ends and faults of processes, memory used up, full file
+//! `events [-fx] [-n N]`: what happened, from `/proc/events`: starts, ends and faults of processes, memory used up, full file
 //! systems, the loss of the agent. The agent gets the same.
 #![no_std]
 #![no_main]
@@ -23,6 +23,7 @@ const SYNTAX: Syntax = Syntax {
     flags: &[
         flag(b'f', "follow", "then those to come, until Ctrl-C"),
         option(b'n', "lines", "N", "only the last so many"),
+        flag(b'x', "failures", "only what went wrong"),
     ],
 };
 
@@ -44,13 +45,13 @@ fn main(args: Args) -> i32 {
         misuse(&SYNTAX, 1, format_args!("extra operand '{}'", Bytes(more)));
     }
     let outcome = Outcome::new();
-    if let Err(errno) = print(most, given.has(b'f')) {
+    if let Err(errno) = print(most, given.has(b'f'), given.has(b'x')) {
         outcome.complain_of(EVENTS, errno);
     }
     outcome.status()
 }
 
-fn print(most: Option<usize>, follow: bool) -> Result<(), Errno> {
+fn print(most: Option<usize>, follow: bool, failures: bool) -> Result<(), Errno> {
     // The number that the next event has.
     let mut next = None;
     loop {
@@ -65,6 +66,9 @@ fn print(most: Option<usize>, follow: bool) -> Result<(), Errno> {
             lines.retain(|line| number_of(line).is_some_and(|number| number >= next));
         }
         next = lines.iter().rev().find_map(|line| number_of(line)).map(|last| last + 1).or(next);
+        if failures {
+            lines.retain(|line| is_failure(line));
+        }
         for line in &lines[lines.len().saturating_sub(most.filter(|_| !follow).unwrap_or(usize::MAX))..] {
             io::print_name(line);
             io::print_bytes(b"\n");
@@ -74,6 +78,16 @@ fn print(most: Option<usize>, follow: bool) -> Result<(), Errno> {
         }
         io::flush()?;
         sys::nanosleep(PAUSE)?;
+    }
+}
+
+/// Whether a line tells that something went wrong: a fault, an end with another code than 0, no more memory or room, a panic.
+fn is_failure(line: &[u8]) -> bool {
+    let mut words = line.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).skip(2);
+    match words.next().unwrap_or_default() {
+        // After the process stands its status.
+        b"exit" => words.nth(1) != Some(b"status=0"),
+        kind => [&b"fault"[..], b"oom", b"disk_full", b"panic"].contains(&kind),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::raw::syscall;
 use alloc_crate::vec;
 use alloc_crate::vec::Vec;
-use askr_abi::types::Stat;
+use askr_abi::types::{POLLIN, Stat};
 use askr_abi::{Errno, number};
 use core::ffi::CStr;
 
@@ -57,6 +57,22 @@ pub fn pipe(flags: u32) -> Result<(Fd, Fd), Errno> {
     // SAFETY: the kernel writes two `int`s.
     unsafe { syscall(number::PIPE2, [&raw mut ends as u64, u64::from(flags)]) }?;
     Ok((ends[0], ends[1]))
+}
+
+/// `poll(2)`: whether `fd` can be read, has ended, or does within `milliseconds`.
+pub fn poll_readable(fd: Fd, milliseconds: u32) -> Result<bool, Errno> {
+    let mut entry = PollFd { fd, events: POLLIN, revents: 0 };
+    let arguments = [&raw mut entry as u64, 1, milliseconds.into()];
+    // SAFETY: the kernel reads and writes one `struct pollfd`.
+    unsafe { syscall(number::POLL, arguments) }.map(|ready| ready > 0)
+}
+
+/// `struct pollfd`.
+#[repr(C)]
+struct PollFd {
+    fd: Fd,
+    events: u16,
+    revents: u16,
 }
 
 /// `dup(2)`: the lowest free descriptor of the same open file.

@@ -1,8 +1,9 @@
-//! SIGINT as a flag, for a program that goes on after Ctrl-C.
+//! SIGINT and its like as a flag, for a program that goes on after Ctrl-C.
 
 use super::process::KernelSigaction;
 use super::raw::syscall;
-use askr_abi::types::{SA_RESTORER, SIGINT};
+use askr_abi::signal::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use askr_abi::types::SA_RESTORER;
 use askr_abi::{Errno, number};
 use core::arch::naked_asm;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -28,6 +29,18 @@ unsafe extern "C" fn give_back() -> ! {
 /// # Errors
 /// What `rt_sigaction(2)` says.
 pub fn catch_interrupts() -> Result<(), Errno> {
+    catch(SIGINT)
+}
+
+/// From now on each of the signals that ask a program to end sets that flag: SIGINT, SIGQUIT, SIGTERM, SIGHUP.
+///
+/// # Errors
+/// What `rt_sigaction(2)` says.
+pub fn catch_ends() -> Result<(), Errno> {
+    [SIGINT, SIGQUIT, SIGTERM, SIGHUP].into_iter().try_for_each(catch)
+}
+
+fn catch(signal: u32) -> Result<(), Errno> {
     let handler: extern "C" fn(i32) = note;
     let restorer: unsafe extern "C" fn() -> ! = give_back;
     let action = KernelSigaction {
@@ -36,13 +49,13 @@ pub fn catch_interrupts() -> Result<(), Errno> {
         restorer: restorer as usize as u64,
         mask: 0,
     };
-    let arguments = [u64::from(SIGINT), &raw const action as u64, 0, size_of::<u64>() as u64];
+    let arguments = [u64::from(signal), &raw const action as u64, 0, size_of::<u64>() as u64];
     // SAFETY: the kernel reads one `struct sigaction` and is not asked for the old one. The handler may run at any
     // point: it only stores to an atomic, and the kernel saves and restores every register.
     unsafe { syscall(number::RT_SIGACTION, arguments) }.map(drop)
 }
 
-/// Whether SIGINT came since the last call.
+/// Whether such a signal came since the last call.
 pub fn take_interrupt() -> bool {
     INTERRUPTED.swap(false, Ordering::Relaxed)
 }

@@ -18,9 +18,9 @@ mod tree;
 pub use ask::{agent_answer, agent_ask};
 pub use file::{
     Fd, STDERR, STDIN, STDOUT, chdir, close, dup, dup2, fcntl, fstat, getcwd, getdents64, lseek, open, pipe,
-    read, stat, write,
+    poll_readable, read, stat, write,
 };
-pub use interrupt::{catch_interrupts, take_interrupt};
+pub use interrupt::{catch_ends, catch_interrupts, take_interrupt};
 pub use machine::{Reboot, clock_gettime, nanosleep, reboot, uname};
 pub use memory::{brk, grow_break, map_anonymous};
 pub use process::{
@@ -28,8 +28,8 @@ pub use process::{
     sched_yield, set_signal, setpgid, setsid, wait4,
 };
 pub use terminal::{
-    foreground, is_terminal, set_controlling_terminal, set_foreground, set_terminal_attributes,
-    set_window_size, terminal_attributes, window_size,
+    flush_terminal, foreground, is_terminal, set_controlling_terminal, set_foreground,
+    set_terminal_attributes, set_window_size, terminal_attributes, window_size,
 };
 pub use tree::{
     FsUsage, access, chmod, current_umask, fsync, ftruncate, link, lstat, mkdir, readlink, rename, rmdir,

@@ -4,7 +4,7 @@ use super::file::{Fd, fd_argument};
 use super::process::Pid;
 use super::raw::syscall;
 use askr_abi::terminal::{
-    TCGETS, TCSETSW, TIOCGPGRP, TIOCGWINSZ, TIOCSCTTY, TIOCSPGRP, TIOCSWINSZ, Termios, Winsize,
+    TCGETS, TCSETSF, TCSETSW, TIOCGPGRP, TIOCGWINSZ, TIOCSCTTY, TIOCSPGRP, TIOCSWINSZ, Termios, Winsize,
 };
 use askr_abi::{Errno, number};
 
@@ -19,6 +19,13 @@ pub fn terminal_attributes(fd: Fd) -> Result<Termios, Errno> {
 /// `tcsetattr(3)` with TCSADRAIN.
 pub fn set_terminal_attributes(fd: Fd, termios: &Termios) -> Result<(), Errno> {
     let arguments = [fd_argument(fd), TCSETSW, core::ptr::from_ref(termios) as u64];
+    // SAFETY: the kernel reads one `struct termios`.
+    unsafe { syscall(number::IOCTL, arguments) }.map(drop)
+}
+
+/// `tcsetattr(3)` with TCSAFLUSH: what was typed and not read is forgotten.
+pub fn flush_terminal(fd: Fd, termios: &Termios) -> Result<(), Errno> {
+    let arguments = [fd_argument(fd), TCSETSF, core::ptr::from_ref(termios) as u64];
     // SAFETY: the kernel reads one `struct termios`.
     unsafe { syscall(number::IOCTL, arguments) }.map(drop)
 }

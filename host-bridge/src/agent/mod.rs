@@ -1,8 +1,12 @@
 //! The built-in agent: answers `ai …` in the guest when no other agent is there to do it.
 //!
-//! It has no language model yet and says so. Questions that are not in natural language it leaves to people
+//! Questions that are not in natural language it leaves to people
 //! and scripts: it never decides for them. Those of the kernel it refuses at once: the kernel then does what it would do
 //! with nobody there, and no time is lost.
+
+mod builtin;
+mod plan;
+mod request;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -11,6 +15,8 @@ use askr_wire::BASE_PAYLOAD_MAX;
 use askr_wire::code::DECISION_NATURAL;
 use askr_wire::message::Decision;
 
+use self::plan::Plan;
+use self::request::Request;
 use crate::hub::Board;
 use crate::session::{Ask, AskId, Session};
 
@@ -18,9 +24,6 @@ use crate::session::{Ask, AskId, Session};
 const GRACE: Duration = Duration::from_millis(300);
 /// Longest time for the answer to reach the guest.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
-/// Most bytes of the question that are said back, so that the answer fits a base payload.
-const QUOTE_MAX: usize = BASE_PAYLOAD_MAX / 2;
-
 /// Answers until the hub stops.
 pub(crate) fn run(board: &Board, session: &Session) {
     // Since when each ask was unowned; `None` once it was answered.
@@ -42,11 +45,7 @@ pub(crate) fn run(board: &Board, session: &Session) {
                 Some(at) if at + GRACE <= now => {
                     *since = None;
                     // If the answer is lost the program's own deadline ends its ask.
-                    let _ = session.answer(
-                        ask.id,
-                        Decision::Answer(&answer(&ask.question)),
-                        now + ANSWER_TIMEOUT,
-                    );
+                    let _ = session.answer(ask.id, Decision::Answer(&answer(ask)), now + ANSWER_TIMEOUT);
                 }
                 Some(at) => wake = Some(wake.map_or(at + GRACE, |wake: Instant| wake.min(at + GRACE))),
                 None => {}
@@ -63,38 +62,60 @@ fn sort(asks: Vec<Ask>) -> (Vec<Ask>, Vec<Ask>) {
     (others.into_iter().filter(is_kernels).collect(), natural)
 }
 
-/// One action line: what this is, what was asked, and what to do about it.
-fn answer(question: &[u8]) -> Vec<u8> {
-    let mut text = String::new();
-    for symbol in String::from_utf8_lossy(question).trim().chars() {
-        if text.len() + symbol.len_utf8() > QUOTE_MAX {
-            text.push('…');
-            break;
-        }
-        text.push(if symbol.is_control() { ' ' } else { symbol });
+/// The answer to a request in natural language, as the guest reads it.
+fn answer(ask: &Ask) -> Vec<u8> {
+    let request = Request::new(ask);
+    encoded(&builtin::answer(&request), request.reads_plans)
+}
+
+fn encoded(plan: &Plan, reads_plans: bool) -> Vec<u8> {
+    if !reads_plans {
+        let line = plan.line();
+        let end = line.floor_char_boundary(BASE_PAYLOAD_MAX);
+        return line.as_bytes()[..end].to_vec();
     }
-    let line = format!(
-        "SAY I am the built-in agent and have no language model, so I cannot act on \"{text}\". \
-         To answer it yourself or attach an agent, run on the host: cargo run -p host-bridge -- call asks.wait"
-    );
-    line.into_bytes()
+    let refused = |error| Plan::say(format!("The plan cannot be told to this machine: {error}.")).encode();
+    // Words alone can always be told.
+    plan.encode().or_else(refused).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::time::Instant;
 
-    #[test]
-    fn the_answer_is_one_line_that_says_what_was_asked_and_what_to_do() {
-        let line = String::from_utf8(answer(b"list\nmy \x1b[2Jfiles")).unwrap();
-        assert!(line.starts_with("SAY "));
-        assert!(line.contains("\"list my  [2Jfiles\""), "{line}");
-        assert!(line.contains("no language model") && line.contains("-- call asks.wait"));
-        assert!(!line.chars().any(char::is_control));
+    use super::*;
+    use crate::session::BootId;
+
+    fn ask(question: &[u8], context: &[(&str, &str)]) -> Ask {
+        let bytes = |text: &str| text.as_bytes().to_vec();
+        Ask {
+            id: AskId { boot: BootId([1; 16]), seq: 1 },
+            code: DECISION_NATURAL,
+            question: question.to_vec(),
+            asker: None,
+            choices: Vec::new(),
+            context: context.iter().map(|(key, value)| (bytes(key), bytes(value))).collect(),
+            default: None,
+            deadline: Instant::now(),
+        }
     }
 
     #[test]
-    fn the_longest_question_fits_a_base_payload() {
-        assert!(answer(&[0xff; 1024]).len() <= BASE_PAYLOAD_MAX);
+    fn a_guest_gets_what_it_reads() {
+        let plan = answer(&ask(b"list files", &[("plan", "1")]));
+        let plan = askr_abi::plan::Plan::decode(&plan).unwrap();
+        assert_eq!(plan.len(), 1);
+        assert_eq!(answer(&ask(b"list files", &[])), b"SAY I would run: ls -l");
+        assert_eq!(answer(&ask(b"set the model to x", &[])), b"SET model x");
+    }
+
+    #[test]
+    fn the_line_for_a_guest_without_plans_fits_a_base_payload_and_has_no_controls() {
+        for question in [&[0xff; 1024][..], b"write\nmy \x1b[2Jpoem", "é".repeat(500).as_bytes()] {
+            let line = answer(&ask(question, &[]));
+            assert!(line.len() <= BASE_PAYLOAD_MAX);
+            let line = String::from_utf8(line).unwrap();
+            assert!(line.starts_with("SAY ") && !line.chars().any(char::is_control), "{line}");
+        }
     }
 }

@@ -1,0 +1,56 @@
+//! The built-in agent, from the phrase to what the guest does.
+
+use askr::Machine;
+use host_bridge::hub::{Hub, HubConfig};
+
+use crate::common::PATIENCE;
+use crate::common::shell::{Askr, number_after};
+
+#[test]
+fn a_day_with_the_built_in_agent() {
+    let mut askr = Askr::boot(&Machine::new());
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("agent.sock");
+    let hub = Hub::start(HubConfig { com2: askr.vm().com2_path(), socket, agent: true }).unwrap();
+    hub.wait_ready(PATIENCE).unwrap();
+
+    // Looking needs no yes.
+    let memory = askr.run("ai how much memory is free?");
+    assert!(memory.starts_with("+ free -h\r\n") && memory.contains("Mem:"), "{memory}");
+    let space = askr.run("ai 还有多少空间");
+    assert!(space.starts_with("+ df -h\r\n") && space.contains("SIZE"), "{space}");
+    let motd = askr.run("ai show /etc/motd");
+    assert_eq!(motd, format!("+ cat /etc/motd\r\n{}(decided by: agent)\r\n", askr.run("cat /etc/motd")));
+
+    // Changing does.
+    askr.start("ai make a directory \"/tmp/my files\"");
+    askr.expect("  1. run: mkdir '/tmp/my files'\r\ndo it? [y/N] ");
+    askr.type_line("y").unwrap();
+    askr.expect("(decided by: agent)\r\n");
+    askr.settle();
+    askr.run("cd '/tmp/my files'; touch a b c");
+    let counted = askr.run("ai how many files are here");
+    assert!(counted.contains("There are 3 entries here.\r\n(decided by: agent)"), "{counted}");
+    let found = askr.run("ai find a file named b in /tmp");
+    assert!(found.contains("/tmp/my files/b\r\n"), "{found}");
+    askr.run("cd /");
+
+    // With results: who is it, and why did it fail.
+    let pid = number_after(&askr.run("sleep 1000 &"), "] ");
+    askr.start("ai stop sleep");
+    askr.expect(&format!("  1. run: kill {pid}\r\ndo it? [y/N] "));
+    askr.type_line("y").unwrap();
+    askr.expect("(decided by: agent)\r\n");
+    askr.settle();
+    askr.run("wait; crash");
+    let why = askr.run("ai what failed last and why?");
+    assert!(why.contains("\r\ncrash (process ") && why.contains("because of a page fault"), "{why}");
+    let most = askr.run("ai 什么在占用内存");
+    assert!(most.contains("\r\nMost memory has "), "{most}");
+
+    // Deleting is never guessed at, and what is not known is said.
+    let all = askr.run("ai delete everything");
+    assert!(all.starts_with("I do not guess at what to delete."), "{all}");
+    let poem = askr.run("ai write a poem");
+    assert!(poem.contains("no language model") && poem.contains("ai config provider"), "{poem}");
+}
