@@ -1,8 +1,11 @@
 //! Time: a monotonic clock from the time-stamp counter, calibrated once against the PIT, the PIT's periodic
-//! interrupt as the tick, and the wall clock from the CMOS at boot.
+//! interrupt as the tick, and the wall clock, which is compared with the CMOS.
 
+use super::rtc;
+use askr_core::wall::Wall;
 use core::arch::x86_64::_rdtsc;
 use core::sync::atomic::{AtomicU64, Ordering};
+use spin::Mutex;
 use x86_64::instructions::port::Port;
 
 /// Nanoseconds since boot.
@@ -20,14 +23,17 @@ const SCALE_BITS: u32 = 32;
 
 static BASE: AtomicU64 = AtomicU64::new(0);
 static SCALE: AtomicU64 = AtomicU64::new(1 << SCALE_BITS);
-static WALL_AT_BOOT: AtomicU64 = AtomicU64::new(0);
+/// Only tasks look at it.
+static WALL: Mutex<Wall> = Mutex::new(Wall::new());
 
 /// Calibrates the counter (about 20 ms), reads the wall clock and starts the tick.
 pub(crate) fn init() {
     let hz = calibrate();
     SCALE.store(((u128::from(SECOND) << SCALE_BITS) / u128::from(hz)) as u64, Ordering::Relaxed);
     BASE.store(counter(), Ordering::Relaxed);
-    WALL_AT_BOOT.store(super::rtc::unix_seconds().unwrap_or(0), Ordering::Relaxed);
+    if let Some(seconds) = rtc::unix_seconds(rtc::PATIENT) {
+        WALL.lock().compare(now(), seconds);
+    }
     start_tick();
 }
 
@@ -42,9 +48,16 @@ pub(crate) fn uptime() -> Nanos {
     if BASE.load(Ordering::Relaxed) == 0 { 0 } else { now() }
 }
 
-/// Time since 1970 in nanoseconds, from the CMOS clock at boot and the monotonic clock since.
+/// Time since 1970 in nanoseconds: the monotonic clock from the CMOS clock's date at boot on, and from its date now if
+/// the machine stood still meanwhile.
 pub(crate) fn wall() -> Nanos {
-    WALL_AT_BOOT.load(Ordering::Relaxed) * SECOND + now()
+    let mut wall = WALL.lock();
+    if wall.is_look_due(now())
+        && let Some(seconds) = rtc::unix_seconds(rtc::HASTY)
+    {
+        wall.compare(now(), seconds);
+    }
+    wall.at(now())
 }
 
 /// The raw time-stamp counter.

@@ -1,4 +1,4 @@
-//! The CMOS clock (Motorola MC146818), read once at boot. The date arithmetic follows the proleptic Gregorian
+//! The CMOS clock (Motorola MC146818). The date arithmetic follows the proleptic Gregorian
 //! calendar with years that begin in March.
 
 use x86_64::instructions::port::Port;
@@ -16,12 +16,16 @@ const BINARY: u8 = 0x04;
 const HOURS_24: u8 = 0x02;
 const AFTERNOON: u8 = 0x80;
 
-/// Seconds since 1970 in UTC, or `None` when there is no clock or it never settles.
-pub(crate) fn unix_seconds() -> Option<u64> {
-    /// Two equal readings in a row are a settled one; an update takes 2 ms once a second.
-    const READINGS_MAX: usize = 4000;
+/// Most readings for who has to know: an update takes 2 ms once a second.
+pub(super) const PATIENT: usize = 4000;
+/// Most readings for who looks again later.
+pub(super) const HASTY: usize = 3;
+
+/// Seconds since 1970 in UTC; `None` when there is no clock or it does not settle in that many readings. Two equal ones in a
+/// row are a settled one.
+pub(super) fn unix_seconds(readings_max: usize) -> Option<u64> {
     let mut last = None;
-    for _ in 0..READINGS_MAX {
+    for _ in 0..readings_max {
         let now = read();
         if now.is_some() && now == last {
             return now;

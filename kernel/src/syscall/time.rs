@@ -32,7 +32,7 @@ pub(super) fn clock_nanosleep(call: &mut Call<'_>) -> Result<u64, Errno> {
         let deadline = clock::now().saturating_add(request);
         return sleep(call, deadline, remaining);
     }
-    // Nothing sets the wall clock, so all clocks go alike.
+    // All clocks go alike, unless the wall clock is set right meanwhile: that moves no sleep.
     let deadline = clock::now().saturating_add(request.saturating_sub(shown));
     sleep(call, deadline, 0)
 }
