@@ -285,17 +285,25 @@ impl Vm {
         if self.qmp.gave_up() {
             return Ok(Exit::ResetLoop);
         }
-        Ok(match (status.code(), self.qmp.shutdown_reason().as_deref()) {
-            (Some(0), Some("guest-reset")) => Exit::Reset,
-            (Some(0 | DEBUG_EXIT_POWEROFF), _) => Exit::PowerOff,
-            (Some(DEBUG_EXIT_PANIC), _) => Exit::Panic,
-            _ => Exit::Failed { status: status.to_string(), stderr: error_tail(&self.folder) },
-        })
+        let exit = exit_of(status.code(), self.qmp.shutdown_reason().as_deref());
+        Ok(exit
+            .unwrap_or_else(|| Exit::Failed { status: status.to_string(), stderr: error_tail(&self.folder) }))
     }
 
     /// Ends QEMU now, as a power cut would.
     pub fn kill(&mut self) {
         end(&mut self.child);
+    }
+}
+
+/// What QEMU's exit code and the reason that it gave say. A guest that ends before the monitor is ready gives none: then
+/// nobody knows whether it powered off or reset itself.
+fn exit_of(code: Option<i32>, reason: Option<&str>) -> Option<Exit> {
+    match (code?, reason) {
+        (0, Some("guest-reset")) => Some(Exit::Reset),
+        (0, Some(_)) | (DEBUG_EXIT_POWEROFF, _) => Some(Exit::PowerOff),
+        (DEBUG_EXIT_PANIC, _) => Some(Exit::Panic),
+        _ => None,
     }
 }
 
@@ -308,6 +316,18 @@ impl Drop for Vm {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_end_is_told_as_what_it_was_known_to_be() {
+        assert_eq!(exit_of(Some(0), Some("guest-reset")), Some(Exit::Reset));
+        assert_eq!(exit_of(Some(0), Some("guest-shutdown")), Some(Exit::PowerOff));
+        assert_eq!(exit_of(Some(0), Some("host-qmp-quit")), Some(Exit::PowerOff));
+        assert_eq!(exit_of(Some(99), None), Some(Exit::PowerOff));
+        assert_eq!(exit_of(Some(101), None), Some(Exit::Panic));
+        for (code, reason) in [(Some(0), None), (Some(1), None), (None, None), (None, Some("guest-reset"))] {
+            assert_eq!(exit_of(code, reason), None, "{code:?} {reason:?}");
+        }
+    }
 
     #[test]
     fn versions_are_read_from_qemus_first_line() {
