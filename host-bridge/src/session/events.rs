@@ -108,6 +108,11 @@ impl Events {
         *self = Self { next, ..Self::default() };
     }
 
+    /// The guest has had `count` events, and may have had more before it was set back.
+    pub(super) fn go_back(&mut self, count: u64) {
+        self.begin(count.min(self.next));
+    }
+
     /// The number of an event with this `seq`, taken for the one nearest to those that are expected.
     fn number(&self, seq: u32) -> Option<u64> {
         let offset = u64::from(seq.checked_sub(code::EVENT_SEQ_FIRST).filter(|&offset| offset < SEQ_RANGE)?);

@@ -70,7 +70,9 @@ impl Machine {
         }
         self.counters.sessions += 1;
         self.ping_counter = 0;
-        if had_peer && !same_boot {
+        let set_back = std::mem::take(&mut self.set_back);
+        if had_peer && (set_back || !same_boot) {
+            // What has the number of a known ask from here on is another one.
             self.asks.clear();
             self.output.notices.push(Notice::AsksGone);
         }
@@ -81,6 +83,9 @@ impl Machine {
         if !same_boot {
             // Of a boot that began before our time only what comes is told; of one that we saw begin, everything.
             self.events.begin(if had_peer { 0 } else { event_cursor });
+        } else if set_back {
+            // Numbers that were told come again, for other events.
+            self.events.go_back(event_cursor);
         }
         self.expect_events(now, event_cursor);
     }
@@ -136,6 +141,7 @@ impl Machine {
         let expected = std::mem::replace(&mut self.ping_counter, counter);
         if pong.previous_counter != expected {
             // The guest was set back to an earlier state: what it remembers of this session is not what we do.
+            self.set_back = true;
             return self.greet(now, Greeting::Anew);
         }
         self.become_verified();

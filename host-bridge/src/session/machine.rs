@@ -87,6 +87,8 @@ pub(super) struct Machine {
     pub(super) pinging: Option<Instant>,
     /// Who waits for the next answer to a ping, and until when.
     pub(super) pong_waiters: Vec<(Instant, Sender<Pong>)>,
+    /// The guest was set back to an earlier state, and the next session is the first of that.
+    pub(super) set_back: bool,
     closed: bool,
     pub(super) calls: Calls,
     pub(super) asks: Asks,
@@ -107,6 +109,7 @@ impl Machine {
             ping_counter: 0,
             pinging: None,
             pong_waiters: Vec::new(),
+            set_back: false,
             closed: false,
             calls: Calls::new(),
             asks: Asks::default(),

@@ -52,3 +52,15 @@ fn a_lost_ask_is_noticed_by_the_next_ping_and_fetched() {
     bench.answer(&next[0], Status::Ok, &[0, 0]);
     assert_eq!(bench.machine.asks()[0].id.seq, code::ASK_SEQ_FIRST + 4);
 }
+
+#[test]
+fn a_guest_that_was_set_back_asks_another_question_with_the_number_of_a_known_one() {
+    let mut bench = Bench::ready();
+    let frame = ask_frame(&bench, code::ASK_SEQ_FIRST);
+    bench.machine.on_frame(bench.now, &frame);
+    bench.set_back();
+    assert!(bench.machine.asks().is_empty());
+    let other = OwnedFrame { payload: b"may I not?".to_vec(), ..ask_frame(&bench, code::ASK_SEQ_FIRST) };
+    bench.machine.on_frame(bench.now, &other);
+    assert_eq!(bench.machine.asks()[0].question, b"may I not?");
+}

@@ -158,3 +158,14 @@ fn a_new_boot_is_told_from_its_first_event_on() {
     push(&mut bench, 0);
     assert_eq!(told(&mut bench), (vec![0], vec![]));
 }
+
+#[test]
+fn a_guest_that_was_set_back_has_what_happens_then_told_although_the_numbers_were() {
+    let mut bench = Bench::ready();
+    (0..3).for_each(|number| push(&mut bench, number));
+    assert_eq!(told(&mut bench), (vec![0, 1, 2], vec![]));
+    bench.set_back();
+    bench.answer_housekeeping(0);
+    push(&mut bench, 0);
+    assert_eq!(told(&mut bench), (vec![0], vec![]));
+}

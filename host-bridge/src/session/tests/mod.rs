@@ -143,6 +143,16 @@ impl Bench {
         }
     }
 
+    /// The guest turns out to be set back, and the next session is open.
+    fn set_back(&mut self) {
+        let frames = self.sent_after(SECOND);
+        let ping = frames.iter().find(|frame| frame.code == code::PING).unwrap();
+        self.answer_ping(ping, 77, 0);
+        let hello = self.sent();
+        assert_eq!(codes(&hello), [code::HELLO]);
+        self.answer_hello(&hello[0], BOOT);
+    }
+
     fn submit(&mut self, mutating: bool, pinned: Option<BootId>) -> Receiver<Result<Reply, CallError>> {
         let (done, outcome) = channel();
         let (code, deadline) = (if mutating { code::MKDIR } else { code::STAT }, self.now + 30 * SECOND);

@@ -44,13 +44,8 @@ fn a_guest_set_back_to_an_earlier_state_gets_a_new_session_and_no_old_request() 
     let mut bench = Bench::ready();
     let outcome = bench.submit(true, None);
     bench.sent();
-    let frames = bench.sent_after(SECOND);
-    let ping = frames.iter().find(|frame| frame.code == code::PING).unwrap();
     let old = bench.session;
-    bench.answer_ping(ping, 77, 0);
-    let hello = bench.sent();
-    assert_eq!(codes(&hello), [code::HELLO]);
-    bench.answer_hello(&hello[0], BOOT);
+    bench.set_back();
     assert_ne!(bench.session, old, "a new nonce");
     assert!(matches!(outcome.recv().unwrap(), Err(CallError::OutcomeUnknown(_))));
     assert!(!codes(&bench.sent()).contains(&code::MKDIR));
