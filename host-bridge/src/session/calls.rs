@@ -61,6 +61,10 @@ impl Call {
         if self.mutating { CallError::OutcomeUnknown(because) } else { otherwise }
     }
 
+    const fn is_ping(&self) -> bool {
+        matches!(self.done, Done::Ping(_))
+    }
+
     fn misses(&self, boot: BootId) -> bool {
         self.pinned.is_some_and(|pinned| pinned != boot)
     }
@@ -69,6 +73,8 @@ impl Call {
 #[derive(Debug)]
 struct Outstanding {
     call: Call,
+    /// How many requests of the session were sent before it, pings not counted.
+    before: u64,
     bytes: Vec<u8>,
     resent: bool,
     resend_at: Instant,
@@ -86,11 +92,18 @@ pub(super) struct Calls {
     queue: VecDeque<Call>,
     outstanding: BTreeMap<u32, Outstanding>,
     next_seq: u32,
+    /// Requests sent in this session, pings not counted.
+    sent: u64,
 }
 
 impl Calls {
     pub(super) const fn new() -> Self {
-        Self { queue: VecDeque::new(), outstanding: BTreeMap::new(), next_seq: code::REQUEST_SEQ_FIRST }
+        Self {
+            queue: VecDeque::new(),
+            outstanding: BTreeMap::new(),
+            next_seq: code::REQUEST_SEQ_FIRST,
+            sent: 0,
+        }
     }
 
     pub(super) fn outstanding(&self) -> usize {
@@ -107,11 +120,11 @@ impl Calls {
     }
 
     /// Whether another request may be sent. The guest remembers the answers to the last `window` requests, so
-    /// what counts is how far the oldest unanswered one lies back; one place is kept for pings.
-    fn has_room(&self, window: u32, is_ping: bool) -> bool {
-        let allowed = if is_ping { window } else { (window - 1).max(1) };
-        let oldest = self.outstanding.keys().next().copied().unwrap_or(self.next_seq);
-        self.next_seq - oldest < allowed && self.next_seq <= SEQ_LAST
+    /// what counts is how many were sent since the oldest unanswered one. Pings take no place in the guest's window.
+    fn has_room(&self, window: u32) -> bool {
+        let oldest = self.outstanding.values().find(|waiting| !waiting.call.is_ping());
+        let since = oldest.map_or(0, |waiting| self.sent - waiting.before);
+        since < u64::from(window) && self.next_seq <= SEQ_LAST
     }
 
     /// Whether the session has run out of sequence numbers and nothing is outstanding any more.
@@ -122,7 +135,7 @@ impl Calls {
     /// Sends what the window allows; calls that cannot be sent at all are settled.
     pub(super) fn send_queued(&mut self, now: Instant, peer: &Peer) -> (Vec<Vec<u8>>, Vec<Settled>) {
         let (mut frames, mut settled) = (Vec::new(), Vec::new());
-        while self.has_room(peer.window, false) {
+        while self.has_room(peer.window) {
             let Some(call) = self.queue.pop_front() else { break };
             if call.misses(peer.boot) {
                 settled.push((call.done, Err(CallError::GuestRestarted)));
@@ -136,9 +149,9 @@ impl Calls {
         (frames, settled)
     }
 
-    /// Sends a ping past the queue. `None` when even its place in the window is taken.
+    /// Sends a ping past the queue. `None` when the session has no number left for it.
     pub(super) fn send_ping(&mut self, now: Instant, peer: &Peer, call: Call) -> Option<Vec<u8>> {
-        if self.has_room(peer.window, true) { self.send(now, peer, call).ok() } else { None }
+        if self.next_seq <= SEQ_LAST { self.send(now, peer, call).ok() } else { None }
     }
 
     fn send(&mut self, now: Instant, peer: &Peer, call: Call) -> Result<Vec<u8>, Settled> {
@@ -156,7 +169,16 @@ impl Calls {
         }
         let copy = bytes.clone();
         let pause = RESEND_FIRST;
-        let waiting = Outstanding { call, bytes, resent: false, resend_at: now + pause, pause, overtaken: 0 };
+        let waiting = Outstanding {
+            call,
+            before: self.sent,
+            bytes,
+            resent: false,
+            resend_at: now + pause,
+            pause,
+            overtaken: 0,
+        };
+        self.sent += u64::from(!waiting.call.is_ping());
         self.outstanding.insert(self.next_seq, waiting);
         self.next_seq += 1;
         Ok(copy)
@@ -165,9 +187,8 @@ impl Calls {
     /// Frames whose answer is overdue, to be sent again; or only pings among them.
     pub(super) fn resend(&mut self, now: Instant, only_pings: bool) -> Vec<Vec<u8>> {
         let mut frames = Vec::new();
-        let is_due = |waiting: &Outstanding| {
-            waiting.resend_at <= now && (!only_pings || matches!(waiting.call.done, Done::Ping(_)))
-        };
+        let is_due =
+            |waiting: &Outstanding| waiting.resend_at <= now && (!only_pings || waiting.call.is_ping());
         for waiting in self.outstanding.values_mut().filter(|waiting| is_due(waiting)) {
             waiting.pause = (waiting.pause * 2).min(RESEND_MAX);
             waiting.resend_at = now + waiting.pause;
@@ -239,7 +260,7 @@ impl Calls {
 
     /// Ends the session: nothing outstanding can be answered any more, and numbers begin anew.
     pub(super) fn end_session(&mut self, restarted: bool) -> Vec<Settled> {
-        self.next_seq = code::REQUEST_SEQ_FIRST;
+        (self.next_seq, self.sent) = (code::REQUEST_SEQ_FIRST, 0);
         let all = std::mem::take(&mut self.outstanding);
         let settle = |waiting: Outstanding| {
             let error = if restarted {
@@ -272,7 +293,7 @@ impl Calls {
 
     /// When the next request is to be sent again.
     pub(super) fn next_resend(&self, only_pings: bool) -> Option<Instant> {
-        let counts = |waiting: &&Outstanding| !only_pings || matches!(waiting.call.done, Done::Ping(_));
+        let counts = |waiting: &&Outstanding| !only_pings || waiting.call.is_ping();
         self.outstanding.values().filter(counts).map(|waiting| waiting.resend_at).min()
     }
 }

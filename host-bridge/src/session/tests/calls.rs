@@ -32,17 +32,43 @@ fn silence_resends_the_same_frame_and_a_late_copy_of_the_answer_changes_nothing(
 }
 
 #[test]
-fn the_window_keeps_a_place_for_pings() {
+fn the_window_moves_on_with_the_oldest_answer() {
     let mut bench = Bench::ready();
-    let _outcomes: Vec<_> = (0..5).map(|_| bench.submit(false, None)).collect();
+    let _outcomes: Vec<_> = (0..6).map(|_| bench.submit(false, None)).collect();
     let frames = bench.sent();
-    assert_eq!(frames.len(), 3, "a window of 4 less the place for a ping");
+    assert_eq!(frames.len(), 4, "a window of 4");
     // The guest remembers the last four answers only: while the oldest is open, later ones do not make room.
     bench.answer(&frames[1], Status::Ok, &[]);
     bench.answer(&frames[2], Status::Ok, &[]);
     assert_eq!(bench.sent(), frames[..1], "nothing new");
     bench.answer(&frames[0], Status::Ok, &[]);
     assert_eq!(bench.sent().len(), 2);
+}
+
+#[test]
+fn pings_take_no_place_in_the_window() {
+    let mut bench = Bench::ready();
+    let _outcomes: Vec<_> = (0..4).map(|_| bench.submit(true, None)).collect();
+    let frames = bench.sent();
+    let mut previous = 1;
+    // However long the oldest takes; and the guest is greeted anew, as after a silence, and shown to be the same.
+    for round in 0..20 {
+        if round == 10 {
+            bench.machine.on_down();
+            bench.machine.on_up(bench.now);
+            let hello = bench.sent();
+            bench.answer_hello(&hello[0], BOOT);
+        }
+        let pings = bench.sent_after(SECOND);
+        let ping = pings.iter().find(|frame| frame.code == code::PING).unwrap();
+        bench.answer_ping(ping, previous, 0);
+        previous = PingRequest::decode(&ping.payload).unwrap().counter;
+    }
+    bench.answer(&frames[0], Status::Ok, &[]);
+    let _more: Vec<_> = (0..2).map(|_| bench.submit(true, None)).collect();
+    let fresh = bench.sent().into_iter().filter(|frame| !frames.contains(frame));
+    assert_eq!(codes(&fresh.collect::<Vec<_>>()), [code::MKDIR], "one answer, one place");
+    assert_eq!(bench.machine.counters().sessions, 1);
 }
 
 #[test]
