@@ -1,7 +1,8 @@
 //! What the tests of a booted system share: a shell that is typed at ([`Askr`]), a peer that speaks frames on COM2
-//! ([`Peer`]), programs in C that are compiled on the spot ([`program`]), and packages of Python ([`python`]).
+//! ([`Peer`]), a hub that hears what it may ([`bridge`]), programs in C that are compiled on the spot ([`program`]), and packages of Python ([`python`]).
 #![allow(dead_code, reason = "every test file has its own copy of this and uses a part of it")]
 
+pub(crate) mod bridge;
 pub(crate) mod jobs;
 pub(crate) mod peer;
 pub(crate) mod program;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -26,6 +26,9 @@ use super::PATIENCE;
 /// How often a session that is kept alive pings.
 const PING_EVERY: Duration = Duration::from_secs(1);
 
+/// Pause between two bytes of one that is slow.
+const BYTE_PAUSE: Duration = Duration::from_millis(100);
+
 /// Pause between two tries to connect.
 const CONNECT_PAUSE: Duration = Duration::from_millis(10);
 
@@ -38,6 +41,8 @@ pub(crate) struct Peer {
     /// Broken frames received.
     pub(crate) errors: Vec<FrameError>,
     keep_alive: Option<Sender<()>>,
+    /// Whether it reads a byte every tenth of a second.
+    slow: Arc<AtomicBool>,
     /// The receiving side, until somebody reads it.
     unread: Option<(UnixStream, Sender<Result<Received, FrameError>>)>,
 }
@@ -85,14 +90,29 @@ impl Peer {
         let reader = stream.try_clone().unwrap();
         let (sender, incoming) = mpsc::channel();
         let line = Arc::new(Mutex::new(Line { stream, session: None, seq: code::REQUEST_SEQ_FIRST }));
-        let waiting = VecDeque::new();
-        Self { line, incoming, waiting, errors: Vec::new(), keep_alive: None, unread: Some((reader, sender)) }
+        let (waiting, errors) = (VecDeque::new(), Vec::new());
+        let (slow, unread) = (Arc::default(), Some((reader, sender)));
+        Self { line, incoming, waiting, errors, keep_alive: None, slow, unread }
     }
 
     /// Reads from now on.
     pub(crate) fn begin_to_read(&mut self) {
         if let Some((reader, sender)) = self.unread.take() {
-            thread::spawn(move || read_all(reader, &sender));
+            let slow = Arc::clone(&self.slow);
+            thread::spawn(move || read_all(reader, &sender, &slow));
+        }
+    }
+
+    /// Reads a byte every tenth of a second from now on, or as before.
+    pub(crate) fn read_slowly(&self, slow: bool) {
+        self.slow.store(slow, Ordering::SeqCst);
+    }
+
+    /// Sends bytes, one every tenth of a second.
+    pub(crate) fn send_slowly(&self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.send_raw(&[byte]);
+            thread::sleep(BYTE_PAUSE);
         }
     }
 
@@ -343,9 +363,14 @@ fn lock(line: &Mutex<Line>) -> MutexGuard<'_, Line> {
     line.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn read_all(mut stream: UnixStream, sender: &Sender<Result<Received, FrameError>>) {
+fn read_all(mut stream: UnixStream, sender: &Sender<Result<Received, FrameError>>, slow: &AtomicBool) {
     let (mut deframer, mut wire, mut piece) = (Box::new(Deframer::new()), Vec::new(), [0; 4096]);
-    while let Ok(count @ 1..) = stream.read(&mut piece) {
+    loop {
+        let most = if slow.load(Ordering::SeqCst) { 1 } else { piece.len() };
+        let Ok(count @ 1..) = stream.read(&mut piece[..most]) else { return };
+        if most == 1 {
+            thread::sleep(BYTE_PAUSE);
+        }
         for &byte in &piece[..count] {
             let received = deframer.push(byte).map(|result| {
                 result.map(|frame| Received { frame: OwnedFrame::from(&frame), wire: wire.clone() })

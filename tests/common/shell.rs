@@ -4,6 +4,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Instant;
 
 use askr::{Exit, Guest, Machine};
 
@@ -81,6 +82,27 @@ impl Askr {
     #[track_caller]
     pub(crate) fn uptime(&mut self) -> f64 {
         self.run("cat /proc/uptime").split_whitespace().next().unwrap().parse().unwrap()
+    }
+
+    /// What the kernel has of memory: KiB that are free, KiB of its heap that are used.
+    #[track_caller]
+    pub(crate) fn memory(&mut self) -> (u64, u64) {
+        let shown = self.run("cat /proc/meminfo");
+        (number_after(&shown, "MemFree:"), number_after(&shown, "KernelHeapUsed:"))
+    }
+
+    /// Waits until the kernel has as much memory as `before`, but for `slack` KiB.
+    #[track_caller]
+    pub(crate) fn expect_memory(&mut self, before: (u64, u64), slack: u64) {
+        let give_up = Instant::now() + PATIENCE;
+        loop {
+            let now = self.memory();
+            if now.0 + slack >= before.0 && now.1 <= before.1 + slack {
+                eprintln!("free and used by the kernel in KiB: {before:?} before, {now:?} after");
+                return;
+            }
+            assert!(Instant::now() < give_up, "free and used by the kernel in KiB: {before:?}, now {now:?}");
+        }
     }
 
     /// Switches the machine off and checks that QEMU ends because of that.

@@ -8,6 +8,7 @@ use std::process::Command;
 
 use askr::Machine;
 use common::PATIENCE;
+use common::bridge;
 use common::program::{Link, compiled};
 use common::python::{self, output_of};
 use common::shell::{Askr, Own};
@@ -19,16 +20,6 @@ const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mcp");
 
 /// Both eras of the protocol, as the SDK names them, and the newest version of each.
 const ERAS: [(&str, &str); 2] = [("auto", "2026-07-28"), ("legacy", "2025-11-25")];
-
-/// The program `askr-bridge`, as it is now. It is of another package, so cargo does not build it for this test.
-fn bridge() -> PathBuf {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--quiet", "--bin", "askr-bridge", "--message-format", "json-render-diagnostics"]);
-    let messages = output_of(cargo.current_dir(env!("CARGO_MANIFEST_DIR"))).unwrap();
-    let message = |line| serde_json::from_str::<serde_json::Value>(line).ok();
-    let built = |message: serde_json::Value| message["executable"].as_str().map(PathBuf::from);
-    messages.lines().filter_map(message).find_map(built).expect("cargo names the program that it built")
-}
 
 /// A guest with a hub, the client's Python, and the server's program.
 struct Bench {
@@ -44,7 +35,7 @@ impl Bench {
     /// `None` after a line that says why the test is skipped.
     fn new(machine: &Machine) -> Option<Self> {
         let python = python::environment("mcp-sdk", REQUIREMENTS)?;
-        let bridge = bridge();
+        let bridge = bridge::program();
         let mut askr = Askr::boot(machine);
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("agent.sock");
