@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
+use socket2::SockRef;
 
 use super::Inner;
 use super::outbox::Outbox;
@@ -41,6 +42,12 @@ impl Client {
         if !self.outbox.push(line.to_owned()) {
             self.disconnect();
         }
+    }
+
+    /// Whether it has closed both directions, so that no reply reaches it. One that only sends no more is still there.
+    pub(super) fn is_gone(&self) -> bool {
+        // Nothing is sent; `send(2)` fails if there is nobody to send to.
+        SockRef::from(&self.stream).send(&[]).is_err()
     }
 
     /// Ends the client's threads; what waits for it is lost.
@@ -141,6 +148,17 @@ mod tests {
         assert!(matches!(read_line(&mut reader, &mut line), Ok(Line::Whole)));
         assert_eq!(line, b"last");
         assert!(matches!(read_line(&mut reader, &mut line), Ok(Line::End)));
+    }
+
+    #[test]
+    fn who_sends_no_more_is_not_gone() {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let client = Client::new(1, ours).unwrap();
+        assert!(!client.is_gone());
+        theirs.shutdown(Shutdown::Write).unwrap();
+        assert!(!client.is_gone());
+        drop(theirs);
+        assert!(client.is_gone());
     }
 
     #[test]

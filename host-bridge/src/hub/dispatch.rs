@@ -14,6 +14,8 @@ use crate::session::{BootId, CallError};
 
 /// How long after its deadline a program that is run is waited for.
 const RUN_GRACE: Duration = Duration::from_secs(5);
+/// How often a wait looks whether its client is still there: one that is gone takes the place of another.
+const LOOK_FOR_CLIENT: Duration = Duration::from_millis(500);
 
 /// Does what the envelope asks for and replies to the client.
 pub(super) fn execute(hub: &Inner, client: &Arc<Client>, envelope: Envelope) {
@@ -26,7 +28,7 @@ pub(super) fn execute(hub: &Inner, client: &Arc<Client>, envelope: Envelope) {
             hub.board.subscribe(&hub.session, client, &id, asks, events);
         }
         Ok(command) => {
-            let (boot, result) = run(hub, &command, timeout);
+            let (boot, result) = run(hub, client, &command, timeout);
             let line = match result {
                 Ok(value) => json::reply(&id, boot, value),
                 Err(error) => json::reply_error(&id, boot, &error),
@@ -36,23 +38,54 @@ pub(super) fn execute(hub: &Inner, client: &Arc<Client>, envelope: Envelope) {
     }
 }
 
-fn run(hub: &Inner, command: &Command, timeout: Duration) -> (Option<BootId>, Result<Value, Error>) {
+fn run(
+    hub: &Inner,
+    client: &Client,
+    command: &Command,
+    timeout: Duration,
+) -> (Option<BootId>, Result<Value, Error>) {
     match command {
-        Command::Status => (hub.boot(), Ok(hub.status().to_value())),
-        Command::Asks => (hub.boot(), Ok(json::asks(&hub.session.asks()))),
-        Command::Ping => match hub.session.ping(Instant::now() + timeout) {
+        Command::Status => return (hub.boot(), Ok(hub.status().to_value())),
+        Command::Asks => return (hub.boot(), Ok(json::asks(&hub.session.asks()))),
+        _ => {}
+    }
+    let deadline = Instant::now() + timeout;
+    if let Err(error) = wait_ready(hub, client, deadline) {
+        return (hub.boot(), Err(plain(error)));
+    }
+    match command {
+        Command::Ping => match hub.session.ping(deadline) {
             Ok(pong) => (Some(pong.boot), Ok(json::pong(&pong))),
-            Err(error) => (hub.boot(), Err(failed(error, None))),
+            Err(error) => (hub.boot(), Err(plain(error))),
         },
         command => match Operation::begin(&hub.session, timeout) {
-            Err(error) => (hub.boot(), Err(failed(error, None))),
-            Ok(operation) => (Some(operation.boot()), in_session(hub, &operation, command)),
+            Err(error) => (hub.boot(), Err(plain(error))),
+            Ok(operation) => {
+                let is_wanted = || !client.is_gone();
+                let operation = operation.wanted_while(&is_wanted);
+                (Some(operation.boot()), in_session(hub, client, &operation, command))
+            }
         },
     }
 }
 
+/// Waits for a guest, as long as the client does.
+fn wait_ready(hub: &Inner, client: &Client, deadline: Instant) -> Result<(), CallError> {
+    loop {
+        match hub.session.wait_ready(deadline.min(Instant::now() + LOOK_FOR_CLIENT)) {
+            Err(CallError::NotReady) if Instant::now() < deadline && !client.is_gone() => {}
+            result => return result.map(drop),
+        }
+    }
+}
+
 /// Runs a command that needs the guest.
-fn in_session(hub: &Inner, operation: &Operation<'_>, command: &Command) -> Result<Value, Error> {
+fn in_session(
+    hub: &Inner,
+    client: &Client,
+    operation: &Operation<'_>,
+    command: &Command,
+) -> Result<Value, Error> {
     match command {
         Command::Stats => {
             let guest = operation.counters().map_err(plain)?;
@@ -81,7 +114,7 @@ fn in_session(hub: &Inner, operation: &Operation<'_>, command: &Command) -> Resu
                 .map(json::killed)
                 .map_err(|error| failed(error, Some(format!("{what} {id}").as_bytes())))
         }
-        Command::Events { cursor, wait } => events(hub, operation, *cursor, *wait),
+        Command::Events { cursor, wait } => events(hub, client, operation, *cursor, *wait),
         Command::Answer { ask, answer } => answer_ask(operation, *ask, answer.as_deref()),
         command => on_files(operation, command),
     }
@@ -118,20 +151,48 @@ fn run_program(operation: &Operation<'_>, spawn: &Spawn, max: usize) -> Result<V
     let Job { job, .. } = operation.spawn(spawn).map_err(on(&spawn.path))?;
     let wait = Duration::from_millis(spawn.deadline_ms.into()) + RUN_GRACE;
     let look = Look { job, cursors: [0, 0], max, wait, until: Until::Exit };
-    operation.look(&look).map(|report| json::report(job, &report)).map_err(on_job(job))
+    let report = operation.look(&look).map_err(|error| {
+        let error = match error {
+            CallError::NotReady | CallError::TimedOut | CallError::SessionLost => {
+                CallError::OutcomeUnknown("the program's end was not seen")
+            }
+            other => other,
+        };
+        let before = Some(format!("it was started as job {job}"));
+        Error::of_operation(&OpError { error, before }, Some(&spawn.path))
+    })?;
+    Ok(json::report(job, &report))
 }
 
 /// Events from `cursor` on, at once if there are any, else when there are or the wait is over.
-fn events(hub: &Inner, operation: &Operation<'_>, cursor: u64, wait: Duration) -> Result<Value, Error> {
+fn events(
+    hub: &Inner,
+    client: &Client,
+    operation: &Operation<'_>,
+    cursor: u64,
+    wait: Duration,
+) -> Result<Value, Error> {
     let give_up = Instant::now() + wait;
     loop {
         let seen = hub.board.changes();
         let page = operation.events(cursor).map_err(plain)?;
         let has_news = !page.events.is_empty() || page.lost > 0;
-        if has_news || Instant::now() >= give_up || !hub.board.wait_change(seen, give_up) {
+        if has_news || !wait_change(hub, client, seen, give_up) {
             return Ok(json::events(&page));
         }
     }
+}
+
+/// Waits until more was changed than the `seen` changes. `false` when the wait is over before that.
+fn wait_change(hub: &Inner, client: &Client, seen: u64, give_up: Instant) -> bool {
+    while hub.board.changes() == seen {
+        let now = Instant::now();
+        let is_over = now >= give_up || client.is_gone();
+        if is_over || !hub.board.wait_change(seen, give_up.min(now + LOOK_FOR_CLIENT)) {
+            return false;
+        }
+    }
+    true
 }
 
 fn answer_ask(operation: &Operation<'_>, ask: AskName, answer: Option<&[u8]>) -> Result<Value, Error> {

@@ -174,7 +174,7 @@ impl Operation<'_> {
             self.collect(look, OutputStream::Stderr, &mut stderr)?;
             let left = give_up.saturating_duration_since(Instant::now());
             let has_news = [&stdout, &stderr].iter().any(|piece| !piece.data.is_empty() || piece.lost > 0);
-            let is_over = state.state != JobState::Running;
+            let is_over = state.state != JobState::Running || !(self.is_wanted)();
             if is_over || left.is_zero() || (look.until == Until::Output && has_news) {
                 stdout.end_at_a_character();
                 stderr.end_at_a_character();

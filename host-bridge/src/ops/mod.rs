@@ -31,6 +31,7 @@ pub struct Operation<'a> {
     peer: Peer,
     timeout: Duration,
     give_up: Instant,
+    is_wanted: &'a dyn Fn() -> bool,
 }
 
 /// Why an operation failed.
@@ -68,7 +69,13 @@ impl<'a> Operation<'a> {
     pub fn begin(session: &'a Session, timeout: Duration) -> Result<Self, CallError> {
         let now = Instant::now();
         let peer = session.wait_ready(now + timeout)?;
-        Ok(Self { session, peer, timeout, give_up: now + OPERATION_MAX })
+        Ok(Self { session, peer, timeout, give_up: now + OPERATION_MAX, is_wanted: &|| true })
+    }
+
+    /// Tells it whether anybody still wants the result: a wait ends early when nobody does.
+    #[must_use]
+    pub fn wanted_while(self, is_wanted: &'a dyn Fn() -> bool) -> Self {
+        Self { is_wanted, ..self }
     }
 
     /// The boot that this operation is tied to.

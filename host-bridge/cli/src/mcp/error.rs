@@ -83,6 +83,14 @@ impl Failure {
         Self { code: if self.unanswered { code } else { self.code }, ..self }
     }
 
+    /// Of a call that had changed something before it failed: that it changed nothing must not be said.
+    pub(super) fn after_a_change(self) -> Self {
+        match self.code {
+            Code::NotReady | Code::TimedOut | Code::Busy => Self { code: Code::OutcomeUnknown, ..self },
+            _ => self,
+        }
+    }
+
     /// An error of the hub.
     pub(super) fn of_hub(code: &str, message: &str, boot: Option<String>) -> Self {
         let errno = code.starts_with('E').then(|| show(code.as_bytes(), Shape::Line).0);

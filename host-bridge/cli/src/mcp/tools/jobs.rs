@@ -147,14 +147,14 @@ impl Tool for ProcSpawn {
         // A byte takes one of JSON at least: more would be fetched for nothing.
         let mut look = json!({ "op": "proc.wait", "job": job, "max": room, "wait_ms": 0 });
         if !waits {
-            let reply = call.wait(guest, look, Duration::ZERO).await?;
+            let reply = call.wait(guest, look, Duration::ZERO).await.map_err(Failure::after_a_change)?;
             return report(&reply, room);
         }
         let killer = Killer { hub: call.guests().path(guest)?, job: Some(job) };
         let wait = Duration::from_millis(timeout) + GRACE;
         look["until"] = json!("exit");
         look["wait_ms"] = json!(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
-        let reply = call.wait(guest, look, wait).await?;
+        let reply = call.wait(guest, look, wait).await.map_err(Failure::after_a_change)?;
         let report = report(&reply, room)?;
         if report.state != State::Running {
             killer.disarm();
