@@ -35,7 +35,7 @@ const SEED: u64 = 0x5eed;
 /// The worst gap that the guest's programs may notice, against that of the same load on a good line.
 const GAP_FACTOR: f64 = 2.0;
 /// A gap may always be so long: the machine that the test runs on stops QEMU for such times by itself.
-const GAP_FLOOR: Duration = Duration::from_millis(100);
+const GAP_FLOOR: Duration = Duration::from_millis(500);
 
 static GUEST: Shared = Shared::new(|| Machine::new().with(program("gaps")));
 
