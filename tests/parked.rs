@@ -1,4 +1,5 @@
 //! A peer that stops reading in mid-frame costs the guest nothing, and finds everything in order when it reads again.
+//! The long form: `cargo test --test parked -- --ignored --nocapture`.
 
 mod common;
 
@@ -11,10 +12,13 @@ use common::PATIENCE;
 use common::peer::{Peer, bytes, counters};
 use common::shell::Askr;
 
-/// How long the peer does not read.
+/// How long the peer does not read, in every run of the tests and in the long one.
 const PARKED: Duration = Duration::from_secs(30);
+const PARKED_LONG: Duration = Duration::from_secs(60);
 /// How long the same is measured undisturbed, before and after.
 const CONTROL: Duration = Duration::from_secs(10);
+/// KiB of memory that may be used for what comes and goes.
+const SLACK: u64 = 32;
 /// Requests whose answers the peer does not read.
 const REQUESTS: usize = 32;
 /// A key may always take this long to come back: a busy host stops QEMU for such times by itself.
@@ -68,8 +72,19 @@ fn measure(askr: &mut Askr, time: Duration) -> Measured {
 
 #[test]
 fn a_peer_that_stops_reading_costs_nothing() {
+    parked_costs_nothing(PARKED);
+}
+
+#[test]
+#[ignore = "takes a minute and a half"]
+fn a_peer_that_stops_reading_for_a_minute_costs_nothing() {
+    parked_costs_nothing(PARKED_LONG);
+}
+
+fn parked_costs_nothing(time: Duration) {
     let mut askr = Askr::boot(&Machine::new());
     let before = measure(&mut askr, CONTROL);
+    let memory = askr.memory();
 
     let mut peer = Peer::connect_without_reading(askr.vm());
     let read = bytes(&ReadRequest { offset: 0, len: u32::MAX, path: b"/bin/sh" });
@@ -81,7 +96,7 @@ fn a_peer_that_stops_reading_costs_nothing() {
     while stalls(&mut askr) == 0 {
         assert!(Instant::now() < until, "the line never stood still");
     }
-    let parked = measure(&mut askr, PARKED);
+    let parked = measure(&mut askr, time);
     assert!(askr.run("cat /proc/bus").contains("stalled true\r\n"));
     assert!(askr.run("hello").starts_with("hello from pid "));
 
@@ -96,6 +111,8 @@ fn a_peer_that_stops_reading_costs_nothing() {
     assert!(peer.errors.len() as u64 <= stalls, "{stalls} stalls, and broken: {:?}", peer.errors);
     assert!(askr.run("cat /proc/bus").contains("stalled false\r\n"));
 
+    drop(peer);
+    askr.expect_memory(memory, SLACK);
     let after = measure(&mut askr, CONTROL);
     eprintln!("undisturbed {before:?}\nparked      {parked:?}\nundisturbed {after:?}");
     let worst = before.worst_echo.max(after.worst_echo) * ECHO_FACTOR + ECHO_FLOOR;

@@ -15,7 +15,9 @@ use crate::common::peer::{Peer, com2, counters, frame, nonce};
 use crate::{GUEST, hello, meets_nobody, newcomer, opened, reads};
 
 /// Clients that come and go.
-const CLIENTS: usize = 500;
+const CLIENTS: usize = 1000;
+/// KiB of memory that may be used for what comes and goes.
+const SLACK: u64 = 32;
 /// How often each way of leaving something behind is tried: when QEMU notices that a client has left is up to it.
 const TRIES: usize = 4;
 
@@ -51,9 +53,10 @@ fn passer_by(vm: &Vm, way: usize) {
 }
 
 #[test]
-fn five_hundred_clients_come_and_go_and_the_next_one_is_served_at_once() {
+fn a_thousand_clients_come_and_go_and_the_next_one_is_served_at_once() {
     let mut askr = GUEST.take();
     let begun = newcomer(askr.vm()).0.stats()["sessions"];
+    let memory = askr.memory();
     for client in 0..CLIENTS {
         passer_by(askr.vm(), client % 9);
         // After each way of going, and in between long rows of them.
@@ -69,6 +72,7 @@ fn five_hundred_clients_come_and_go_and_the_next_one_is_served_at_once() {
     assert_eq!(stats["rx_overruns"], 0);
     assert!(askr.run("hello").starts_with("hello from pid "));
     assert_eq!(peer.path_status(code::STAT, b"/half"), Status::NoEnt);
+    askr.expect_memory(memory, SLACK);
 }
 
 #[test]

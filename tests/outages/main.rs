@@ -1,5 +1,6 @@
 //! What comes between an agent and a booted guest, and what must hold then: replies that are lost, a guest that reboots,
-//! stands still or is set back to a snapshot, a bridge that is killed, a peer that is slow. Nothing is done twice, nothing is
+//! stands still or is set back to a snapshot, a bridge that is killed, a peer that is slow or wants too much at
+//! once. Nothing is done twice, nothing is
 //! told wrong, and all go on soon after.
 //!
 //! The long forms: `cargo test --test outages -- --ignored --nocapture`.
@@ -13,6 +14,7 @@ mod paused;
 mod reboots;
 mod rewound;
 mod slow;
+mod window;
 
 use std::fs::File;
 use std::path::Path;
