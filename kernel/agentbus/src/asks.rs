@@ -263,7 +263,7 @@ impl<W> AskTable<W> {
     }
 
     pub(crate) fn pending(&self) -> usize {
-        self.wait.pending().count()
+        self.wait.waiting()
     }
 
     /// Has all waiting asks sent again.

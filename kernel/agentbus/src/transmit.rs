@@ -34,6 +34,11 @@ const PANIC_MESSAGE_MAX: usize = 255;
 /// Room for the frame that tells of a panic, in bytes: head, session head, payload and checksum in COBS, and delimiters.
 pub const PANIC_FRAME_MAX: usize = 320;
 
+/// Most bytes of the answer to a HELLO or a PING.
+const URGENT_PAYLOAD_MAX: usize = 512;
+// All of HELLO's answer but the version and the verbs is less than 64 bytes.
+const _: () = assert!(64 + 255 + 4 * code::VERBS.len() <= URGENT_PAYLOAD_MAX);
+
 impl<W> Router<W> {
     /// Writes the next frame to send to `out` and returns its length in bytes; `None` if there is none now.
     /// Answers to HELLO and PING go first, then asks, events, refusals and all other responses.
@@ -55,7 +60,7 @@ impl<W> Router<W> {
         let session = self.link.session()?;
         let urgent = self.outbox.urgent.pop()?;
         self.stats.count(Counter::Replies);
-        let mut payload = [0; BASE_PAYLOAD_MAX];
+        let mut payload = [0; URGENT_PAYLOAD_MAX];
         match urgent {
             Urgent::Hello { seq } => {
                 let len = hello_reply(&self.config, session, &mut payload).ok()?;

@@ -75,6 +75,8 @@ struct Slot<T, W> {
 #[derive(Debug)]
 pub struct WaitTable<T, W, const N: usize> {
     slots: [Slot<T, W>; N],
+    /// Number of waits that go on. Most of the time it is none, and then nobody looks at the slots.
+    waiting: usize,
     /// Of the ticket given last. At one a nanosecond, 64 bits last for 584 years.
     generation: u64,
 }
@@ -83,7 +85,7 @@ impl<T, W, const N: usize> WaitTable<T, W, N> {
     /// A table in which nobody waits.
     #[must_use]
     pub const fn new() -> Self {
-        Self { slots: [const { Slot { generation: 0, state: State::Free } }; N], generation: 0 }
+        Self { slots: [const { Slot { generation: 0, state: State::Free } }; N], waiting: 0, generation: 0 }
     }
 
     /// Opens a wait of `waiter` that the clock ends at `deadline`. Do this before whatever can bring the
@@ -94,6 +96,7 @@ impl<T, W, const N: usize> WaitTable<T, W, N> {
     pub fn open(&mut self, waiter: W, deadline: Nanos) -> Result<Ticket, Full> {
         let index = self.slots.iter().position(|slot| matches!(slot.state, State::Free)).ok_or(Full)?;
         self.generation += 1;
+        self.waiting += 1;
         self.slots[index] = Slot { generation: self.generation, state: State::Pending { waiter, deadline } };
         Ok(Ticket { index, generation: self.generation })
     }
@@ -140,7 +143,11 @@ impl<T, W, const N: usize> WaitTable<T, W, N> {
     /// Frees the slot in whatever state it is: the waiter has died and takes nothing. Returns whether there
     /// was such a wait.
     pub fn forget(&mut self, ticket: Ticket) -> bool {
-        self.slot(ticket).map(|slot| slot.state = State::Free).is_some()
+        let Some(slot) = self.slot(ticket) else { return false };
+        if let State::Pending { .. } = core::mem::replace(&mut slot.state, State::Free) {
+            self.waiting -= 1;
+        }
+        true
     }
 
     /// The earliest deadline of all that wait: when to call [`expire`](Self::expire) next.
@@ -151,12 +158,19 @@ impl<T, W, const N: usize> WaitTable<T, W, N> {
 
     /// Every wait that goes on, with its deadline, in the order of the slots.
     pub fn pending(&self) -> impl Iterator<Item = (Ticket, Nanos)> + '_ {
-        self.slots.iter().enumerate().filter_map(|(index, slot)| match slot.state {
+        let slots = if self.waiting == 0 { &[] } else { &self.slots[..] };
+        slots.iter().enumerate().filter_map(|(index, slot)| match slot.state {
             State::Pending { deadline, .. } => {
                 Some((Ticket { index, generation: slot.generation }, deadline))
             }
             State::Free | State::Done(_) => None,
         })
+    }
+
+    /// Number of waits that go on.
+    #[must_use]
+    pub const fn waiting(&self) -> usize {
+        self.waiting
     }
 
     /// Number of slots in use, waits that are over but not taken included.
@@ -169,7 +183,10 @@ impl<T, W, const N: usize> WaitTable<T, W, N> {
     fn finish(&mut self, ticket: Ticket, outcome: Outcome<T>) -> Result<W, Late> {
         let slot = self.slot(ticket).ok_or(Late::Stale)?;
         match core::mem::replace(&mut slot.state, State::Done(outcome)) {
-            State::Pending { waiter, .. } => Ok(waiter),
+            State::Pending { waiter, .. } => {
+                self.waiting -= 1;
+                Ok(waiter)
+            }
             over => {
                 slot.state = over;
                 Err(Late::Settled)

@@ -124,6 +124,7 @@ proptest! {
         let (mut table, mut model) = (WaitTable::new(), Model::default());
         for step in steps {
             run(&mut table, &mut model, step);
+            prop_assert_eq!(table.waiting(), table.pending().count());
             prop_assert_eq!(table.used(), model.used());
             prop_assert_eq!(table.next_deadline(), model.next_deadline());
             prop_assert!(model.0.iter().all(|wait| wait.wakes <= 1));
