@@ -243,7 +243,9 @@ impl Bus {
     /// some pings: they do not run equally fast.
     fn fault_to_event(&mut self) -> Duration {
         self.closest = PATIENCE;
-        (0..PINGS).for_each(|_| drop(self.ping()));
+        for _ in 0..PINGS {
+            self.ping();
+        }
         let (pid, came) = self.spawn_until(b"/bin/crash", code::EVENT_FAULT);
         let mut cursor = 0;
         loop {
