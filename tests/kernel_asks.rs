@@ -2,12 +2,17 @@
 
 mod common;
 
+use std::time::Instant;
+
 use askr::Machine;
 use askr_agentbus::{choices, context, default_answer};
 use askr_wire::message::{
-    AnswerReply, AskFacts, AsksRequest, Decision, KillTarget, PendingAsk, ProcessEvent,
+    AnswerReply, AskFacts, AsksRequest, Decision, KillTarget, PendingAsk, ProcessEvent, SpawnReply, TaskState,
 };
+use askr_wire::status::Status;
 use askr_wire::{FrameType, List, Message, code, ext_items};
+use common::PATIENCE;
+use common::jobs::{Process, Start};
 use common::peer::{Peer, bytes, counters};
 use common::shell::{Askr, number_after};
 use host_bridge::link::OwnedFrame;
@@ -144,6 +149,45 @@ fn a_silent_agent_costs_two_seconds_once_a_minute() {
     assert_eq!(question(&mut peer).choices.len(), 2);
     assert_eq!(counter(&mut askr, "asks_timed_out"), 1);
     askr.run(&format!("kill {held}; wait"));
+}
+
+/// Starts two at once, before the first has taken what the second needs to begin; returns who they are.
+fn spawn_two(peer: &mut Peer, start: Start<'_>) -> [u32; 2] {
+    let session = peer.session();
+    let requests = [(); 2].map(|()| peer.make(session, code::SPAWN, &start.bytes()));
+    peer.send_raw(&[&requests[0].1[..], &requests[1].1].concat());
+    requests.map(|(seq, _)| {
+        let (status, body) = peer.response(seq, code::SPAWN);
+        assert_eq!(status, Status::Ok);
+        SpawnReply::decode(&body).unwrap().pid
+    })
+}
+
+#[test]
+fn who_waits_for_the_agents_choice_can_be_killed() {
+    let mut askr = Askr::boot(&small());
+    let mut peer = Peer::in_session(askr.vm());
+    let third = third(&mut askr);
+    let large = holder(&mut askr, third);
+    let hogs = spawn_two(&mut peer, Start::program("/bin/hog", &[]));
+    let asked = question(&mut peer);
+    let asker = asked.context("wanted_by").strip_suffix(" hog").expect("one of them").parse().unwrap();
+    let other = hogs.into_iter().find(|&pid| pid != asker).expect("two of them");
+    let waits = |process: &Process| process.pid == other && process.state == TaskState::Blocked;
+    let give_up = Instant::now() + PATIENCE;
+    while !peer.processes().iter().any(waits) {
+        assert!(Instant::now() < give_up, "{:?}", peer.processes());
+    }
+    assert_eq!(peer.kill(KillTarget::Process, other, 9), Ok(1));
+    let is_exit = |frame: &OwnedFrame| frame.kind == FrameType::Event && frame.code == code::EVENT_EXIT;
+    let ended = |frame: &OwnedFrame| is_exit(frame) && frame.payload.starts_with(&other.to_le_bytes());
+    let frame = peer.expect("end of who waits", ended).frame;
+    assert_eq!(ProcessEvent::decode(&frame.payload).unwrap().info, 128 + 9);
+    peer.answer(asked.seq, &large.to_string());
+    peer.kill(KillTarget::Process, asker, 9).unwrap();
+    askr.settle();
+    let shown = askr.transcript();
+    assert!(!shown.contains(&format!("[{other}] ended by signal")), "it had no fault: {shown}");
 }
 
 #[test]

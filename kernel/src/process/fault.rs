@@ -1,7 +1,7 @@
 //! Faults of user programs. A handler of the program's gets the signal, or the process ends with a report; everything
 //! else goes on.
 
-use super::{ExitStatus, Process, with_memory};
+use super::{ExitStatus, Process, dying, with_memory};
 use crate::arch::cpu::Registers;
 use crate::arch::trap::TrapFrame;
 use crate::mm::{AddressSpace, USER_END, user};
@@ -45,7 +45,8 @@ pub(crate) fn from_user(frame: &TrapFrame, address: u64) {
     }
     match with_memory(|| process.with_space(|space| space.touch(address, access))) {
         Ok(_) => {}
-        Err(_) if process.is_ending() => {} // it was the largest and has no memory any more, and that has been told
+        // It was the largest and has no memory any more, or a signal ends it: that is told.
+        Err(_) if process.is_ending() || dying() => {}
         Err(Errno::ENOMEM) => {
             process.end_for_memory();
             die(process, SIGKILL, frame, Some((address, access, "out of memory")));

@@ -29,7 +29,7 @@ static ASKING: AtomicBool = AtomicBool::new(false);
 /// the agent may be asked who is to end.
 ///
 /// # Errors
-/// What `attempt` says; ENOMEM when the running process itself had to end or nobody was left.
+/// What `attempt` says; ENOMEM when the running process itself has to end or nobody was left.
 pub(crate) fn with_memory<R>(mut attempt: impl FnMut() -> Result<R, Errno>) -> Result<R, Errno> {
     loop {
         let refused = mm::refusals();
@@ -46,7 +46,8 @@ fn make_room() -> Result<(), Errno> {
     let me = current.process().ok_or(Errno::ENOMEM)?;
     let Some(_turn) = Turn::take(&ASKING) else {
         await_turn();
-        return Ok(());
+        // Who is to end needs no memory. To try again without a pause would keep whoever makes room from doing so.
+        return if dying() { Err(Errno::ENOMEM) } else { Ok(()) };
     };
     let mut all = candidates()?;
     match choose(&mut all).ok_or(Errno::ENOMEM)? {
