@@ -1,6 +1,7 @@
 //! Processes: their state, the table of all of them, and the door back to user mode.
 
 pub(crate) mod alarm;
+mod beginning;
 mod deliver;
 mod exec;
 mod exit;
@@ -20,6 +21,7 @@ pub(crate) mod terminal;
 mod victim;
 mod wait;
 
+use beginning::Beginning;
 pub(crate) use deliver::resume;
 pub(crate) use exec::execute;
 use exec::prepare;
@@ -122,63 +124,7 @@ pub(crate) struct Process {
 // the one core, without preemption.
 unsafe impl Sync for Process {}
 
-/// What a process begins with.
-struct Beginning {
-    pid: Pid,
-    origin: Origin,
-    agent_job: u32,
-    name: Vec<u8>,
-    files: Files,
-    cwd: Directory,
-    umask: u32,
-    vector: VectorState,
-    fs_base: u64,
-    signals: Signals,
-    limits: Limits,
-    role: Role,
-    missing_calls: Told,
-    end_signal: u32,
-}
-
 impl Process {
-    fn new(beginning: Beginning) -> Self {
-        let Beginning { pid, origin, name, files, cwd, umask, vector, fs_base, signals, .. } = beginning;
-        Self {
-            pid,
-            origin,
-            agent_job: beginning.agent_job,
-            name: Mutex::new(name),
-            root: AtomicU64::new(0),
-            space: Mutex::new(None),
-            files: Mutex::new(files),
-            cwd: Mutex::new(cwd),
-            umask: AtomicU32::new(umask),
-            limits: Mutex::new(beginning.limits),
-            role: Mutex::new(beginning.role),
-            serves_console: AtomicBool::new(beginning.role.serves_console()),
-            scheduled_group: AtomicU32::new(0),
-            vector: UnsafeCell::new(vector),
-            fs_base: AtomicU64::new(fs_base),
-            signals: Mutex::new(signals),
-            end_signal: AtomicU32::new(beginning.end_signal),
-            job: Mutex::new(JobState::default()),
-            alarm: Mutex::new(Alarm::default()),
-            debt: Mutex::new(None),
-            clear_tid: AtomicU64::new(0),
-            fault: Mutex::new(FaultRecord::default()),
-            last_fault: Mutex::new(None),
-            interrupted: Mutex::new(None),
-            ending: Mutex::new(None),
-            zombie: Mutex::new(None),
-            missing_calls: Mutex::new(beginning.missing_calls),
-            announced: AtomicBool::new(false),
-            out_of_memory: AtomicBool::new(false),
-            time: AtomicU64::new(0),
-            children_time: AtomicU64::new(0),
-            started: clock::now(),
-        }
-    }
-
     /// Its number.
     pub(crate) const fn pid(&self) -> Pid {
         self.pid
@@ -361,6 +307,27 @@ impl Process {
         self.missing_calls.lock().is_new(number)
     }
 
+    /// Nanoseconds since it started.
+    pub(crate) fn age(&self) -> Nanos {
+        clock::now().saturating_sub(self.started)
+    }
+
+    /// It has had the processor for so long. For the scheduler.
+    pub(crate) fn add_time(&self, time: Nanos) {
+        self.time.fetch_add(time, Ordering::Relaxed);
+    }
+
+    /// Time that it has had the processor, in its program and in the kernel, until now.
+    pub(crate) fn time(&self) -> Nanos {
+        let running = sched::current().process().is_some_and(|process| core::ptr::eq(process, self));
+        self.time.load(Ordering::Relaxed) + if running { sched::uncharged() } else { 0 }
+    }
+
+    /// The same of the children that it has waited for, and of those that they had waited for.
+    pub(crate) fn children_time(&self) -> Nanos {
+        self.children_time.load(Ordering::Relaxed)
+    }
+
     /// The vector registers of the running process.
     fn save_vector(&self) -> VectorState {
         // SAFETY: the process runs this itself; see the Sync implementation.
@@ -420,27 +387,4 @@ pub(crate) fn breathe() -> bool {
         sched::yield_now();
     }
     dying()
-}
-
-impl Process {
-    /// Nanoseconds since it started.
-    pub(crate) fn age(&self) -> Nanos {
-        clock::now().saturating_sub(self.started)
-    }
-
-    /// It has had the processor for so long. For the scheduler.
-    pub(crate) fn add_time(&self, time: Nanos) {
-        self.time.fetch_add(time, Ordering::Relaxed);
-    }
-
-    /// Time that it has had the processor, in its program and in the kernel, until now.
-    pub(crate) fn time(&self) -> Nanos {
-        let running = sched::current().process().is_some_and(|process| core::ptr::eq(process, self));
-        self.time.load(Ordering::Relaxed) + if running { sched::uncharged() } else { 0 }
-    }
-
-    /// The same of the children that it has waited for, and of those that they had waited for.
-    pub(crate) fn children_time(&self) -> Nanos {
-        self.children_time.load(Ordering::Relaxed)
-    }
 }
