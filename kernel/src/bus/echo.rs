@@ -2,6 +2,7 @@
 //! interrupts, rings and task as the bus has. It is what the bus is measured against: frames, sessions and verbs cost what
 //! is over this.
 
+use super::CHUNK;
 use super::port::{self, Watch};
 use crate::arch::boot;
 use crate::arch::clock::{self, Nanos, SECOND};
@@ -19,8 +20,8 @@ pub(super) fn is_wanted() -> bool {
 /// Echoes, for ever.
 pub(super) extern "C" fn task(_: u64) -> ! {
     x86_64::instructions::interrupts::enable();
-    let mut chunk = [0; 512];
-    const { assert!(512 <= FRAME_MAX, "what is sent at once fits the ring") };
+    let mut chunk = [0; CHUNK];
+    const { assert!(CHUNK <= FRAME_MAX, "what is sent at once fits the ring") };
     loop {
         let next_look = match port::watch() {
             Watch::Ready => {
