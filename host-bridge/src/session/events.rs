@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use askr_wire::message::{EventsReply, EventsRequest, FaultFacts, LoggedEvent, ProcessEvent, REGISTERS};
+use askr_wire::status::Status;
 use askr_wire::{Message, code, ext, ext_items};
 
 use super::calls::{Call, Done};
@@ -96,6 +97,8 @@ impl Event {
 pub(super) struct Events {
     /// Number of the next event to tell.
     next: u64,
+    /// How many the guest is known to have had.
+    known: u64,
     /// From which event on others are being fetched.
     pulling: Option<u64>,
     /// The guest has no verb for it.
@@ -137,13 +140,15 @@ impl Machine {
             return self.expect_events(now, number + 1);
         }
         let event = Event::new(peer.boot, number, frame.code, &event, items);
+        self.tell_lost(event.boot, number);
         self.events.next = number + 1;
         self.output.notices.push(Notice::Event(event));
     }
 
-    /// The guest has had `count` events: those that were not told are fetched.
+    /// The guest has had `count` events: those that were not told are fetched, now or after those that are being fetched.
     pub(super) fn expect_events(&mut self, now: Instant, count: u64) {
-        if count > self.events.next && self.events.pulling.is_none() && !self.events.unsupported {
+        self.events.known = self.events.known.max(count);
+        if self.events.known > self.events.next && self.events.pulling.is_none() && !self.events.unsupported {
             self.events.pulling = Some(self.events.next);
             self.pull_events(now);
         }
@@ -167,7 +172,7 @@ impl Machine {
             Ok(reply) => reply,
             // The next ping asks again.
             Err(error) => {
-                self.events.unsupported = matches!(error, CallError::Guest(_));
+                self.events.unsupported = error == CallError::Guest(Status::NoSys);
                 return;
             }
         };
@@ -177,19 +182,27 @@ impl Machine {
         };
         // Those that came on the line meanwhile have been told.
         let first = asked.saturating_add(page.lost);
-        if let Some(count @ 1..) = first.checked_sub(self.events.next) {
-            let from = self.events.next;
-            self.output.notices.push(Notice::EventsLost { boot: reply.boot, from, count });
-            self.events.next = first;
-        }
+        self.tell_lost(reply.boot, first);
         for (number, logged) in (first..).zip(page.events) {
             if number == self.events.next {
                 self.events.next += 1;
                 self.output.notices.push(Notice::Event(Event::logged(reply.boot, number, &logged)));
             }
         }
-        if !page.events.is_empty() || page.lost > 0 {
+        if page.events.is_empty() && page.lost == 0 {
+            // The guest has no more, whatever was expected: it is not asked again before it says so.
+            self.events.known = page.count;
+        } else {
             self.expect_events(now, page.count);
+        }
+    }
+
+    /// Events before number `first` that were not told will not be.
+    fn tell_lost(&mut self, boot: BootId, first: u64) {
+        if let Some(count @ 1..) = first.checked_sub(self.events.next) {
+            let from = self.events.next;
+            self.output.notices.push(Notice::EventsLost { boot, from, count });
+            self.events.next = first;
         }
     }
 }

@@ -79,6 +79,45 @@ fn a_gap_is_fetched_and_nothing_is_told_out_of_turn_or_twice() {
 }
 
 #[test]
+fn an_event_that_overtakes_the_answer_is_fetched_after_it() {
+    let mut bench = Bench::ready();
+    push(&mut bench, 1);
+    let pull = bench.sent();
+    // The answer was made before it happened, and events go out before answers.
+    push(&mut bench, 2);
+    answer(&mut bench, &pull[0], 0, 2, 2);
+    let pull = bench.sent();
+    assert_eq!(codes(&pull), [code::EVENTS], "not only after the next ping");
+    answer(&mut bench, &pull[0], 0, 3, 3);
+    assert_eq!(told(&mut bench), (vec![0, 1, 2], vec![]));
+    assert!(bench.sent().is_empty());
+}
+
+#[test]
+fn a_guest_that_has_no_more_is_not_asked_on_and_on() {
+    let mut bench = Bench::ready();
+    push(&mut bench, 9);
+    let pull = bench.sent();
+    answer(&mut bench, &pull[0], 0, 0, 0);
+    assert!(bench.sent().is_empty());
+    push(&mut bench, 0);
+    assert_eq!(told(&mut bench), (vec![0], vec![]));
+}
+
+#[test]
+fn a_refusal_of_the_moment_does_not_mean_that_the_guest_has_no_such_verb() {
+    let mut bench = Bench::ready();
+    push(&mut bench, 1);
+    let pull = bench.sent();
+    bench.answer(&pull[0], Status::Busy, &[]);
+    push(&mut bench, 2);
+    let pull = bench.sent();
+    assert_eq!(codes(&pull), [code::EVENTS]);
+    answer(&mut bench, &pull[0], 0, 3, 3);
+    assert_eq!(told(&mut bench), (vec![0, 1, 2], vec![]));
+}
+
+#[test]
 fn the_last_event_that_was_lost_is_noticed_by_the_next_ping() {
     let mut bench = Bench::ready();
     let ping = bench.sent_after(SECOND);
@@ -120,7 +159,7 @@ fn a_guest_without_the_verb_still_has_its_events_told() {
     bench.answer(&pull[0], Status::NoSys, &[]);
     push(&mut bench, 3);
     push(&mut bench, 5);
-    assert_eq!(told(&mut bench), (vec![3, 5], vec![]));
+    assert_eq!(told(&mut bench), (vec![3, 5], vec![(0, 3), (4, 1)]), "and what cannot be fetched is told");
     assert!(bench.sent().is_empty(), "it is not asked again");
 }
 
