@@ -1,8 +1,7 @@
 //! The built-in agent: answers `ai …` in the guest when no other agent is there to do it.
 //!
-//! Questions that are not in natural language it leaves to people
-//! and scripts: it never decides for them. Those of the kernel it refuses at once: the kernel then does what it would do
-//! with nobody there, and no time is lost.
+//! Questions that are not in natural language it leaves to people and scripts: it never decides for them. Those of the
+//! kernel it refuses at once: the kernel then does what it would do with nobody there, and no time is lost.
 
 mod builtin;
 mod plan;
@@ -24,6 +23,7 @@ use crate::session::{Ask, AskId, Session};
 const GRACE: Duration = Duration::from_millis(300);
 /// Longest time for the answer to reach the guest.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// Answers until the hub stops.
 pub(crate) fn run(board: &Board, session: &Session) {
     // Since when each ask was unowned; `None` once it was answered.
