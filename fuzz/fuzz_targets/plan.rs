@@ -39,5 +39,5 @@ fuzz_target!(|bytes: &[u8]| {
         };
         written.expect("what was read can be written");
     }
-    assert_eq!(writer.finish(plan.wants_more()), Ok(bytes));
+    assert_eq!(writer.finish(plan.ending()), Ok(bytes));
 });

@@ -11,7 +11,8 @@ use crate::{GUEST, answer, plan};
 /// Bytes of a disk.
 const SIZE: u64 = 4 << 20;
 
-fn machine(folder: &Path) -> Machine {
+/// A machine with a disk that stays in the folder.
+pub(crate) fn machine(folder: &Path) -> Machine {
     let image = folder.join("disk.img");
     if !image.exists() {
         std::fs::File::create(&image).unwrap().set_len(SIZE).unwrap();

@@ -5,11 +5,13 @@ mod common;
 
 mod builtin;
 mod config;
+mod endpoint;
 mod hostile;
+mod model;
 mod plans;
 
 use askr::Machine;
-use askr_abi::plan::PlanWriter;
+use askr_abi::plan::{Ending, PlanWriter};
 use askr_agentbus::context;
 use askr_wire::ext_items;
 use askr_wire::message::{AnswerReply, Decision};
@@ -26,7 +28,7 @@ fn plan(commands: &[&str], more: bool) -> Vec<u8> {
     for command in commands {
         writer.run(&command.split(' ').collect::<Vec<_>>()).unwrap();
     }
-    writer.finish(more).unwrap().to_vec()
+    writer.finish(if more { Ending::More } else { Ending::Done }).unwrap().to_vec()
 }
 
 /// Answers the next ask with these bytes; the ask.

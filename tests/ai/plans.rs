@@ -1,6 +1,6 @@
 //! Plans that are as they should be.
 
-use askr_abi::plan::PlanWriter;
+use askr_abi::plan::{Ending, PlanWriter};
 use askr_wire::message::{AnswerReply, Decision};
 
 use crate::common::peer::Peer;
@@ -113,7 +113,7 @@ fn arguments_are_no_shell_text() {
         .run(&["echo", "a;touch /tmp/evil", "$(touch /tmp/evil)", "*", "", "'", "> /tmp/evil", "`x`"])
         .unwrap();
     askr.start("ai echo");
-    answer(&mut peer, writer.finish(false).unwrap());
+    answer(&mut peer, writer.finish(Ending::Done).unwrap());
     let shown = askr.finish();
     assert!(
         shown.starts_with(
@@ -147,7 +147,7 @@ fn ctrl_c_leaves_nothing_running() {
     writer.run(&["sh", "-c", "sleep 1001 & echo started; sleep 1002; touch /tmp/no"]).unwrap();
     writer.run(&["touch", "/tmp/no"]).unwrap();
     askr.start("ai wait");
-    answer(&mut peer, writer.finish(false).unwrap());
+    answer(&mut peer, writer.finish(Ending::Done).unwrap());
     askr.expect("do it? [y/N] ");
     askr.type_line("y").unwrap();
     askr.expect("started\r\n");

@@ -56,7 +56,7 @@ impl<'a> Action<'a> {
 #[cfg(test)]
 mod tests {
     use super::Action::{self, Broken, Get, Other, Plan, Say, Set};
-    use askr_abi::plan::{PlanError, PlanWriter};
+    use askr_abi::plan::{Ending, PlanError, PlanWriter};
     use proptest::prelude::*;
 
     #[test]
@@ -90,7 +90,7 @@ mod tests {
     fn a_plan_is_whole_or_broken() {
         let mut writer = PlanWriter::default();
         writer.run(&["ls"]).unwrap();
-        let bytes = writer.finish(false).unwrap().to_vec();
+        let bytes = writer.finish(Ending::Done).unwrap().to_vec();
         assert!(matches!(Action::parse(&bytes), Plan(plan) if plan.len() == 1));
         assert_eq!(Action::parse(&bytes[..bytes.len() - 1]), Broken(PlanError::Cut));
         assert_eq!(Action::parse(b"\0"), Broken(PlanError::Cut));

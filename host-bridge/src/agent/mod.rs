@@ -1,57 +1,117 @@
 //! The built-in agent: answers `ai …` in the guest when no other agent is there to do it.
 //!
-//! Questions that are not in natural language it leaves to people and scripts: it never decides for them. Those of the
-//! kernel it refuses at once: the kernel then does what it would do with nobody there, and no time is lost.
+//! The guest's `agent.conf` says how: from a table of phrases, or with a language model. Questions that are not in natural
+//! language it leaves to people and scripts: it never decides for them. Those of the kernel it refuses at once: the kernel
+//! then does what it would do with nobody there, and no time is lost.
 
 mod builtin;
+mod config;
+#[cfg(feature = "http")]
+mod model;
 mod plan;
 mod request;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use askr_wire::BASE_PAYLOAD_MAX;
 use askr_wire::code::DECISION_NATURAL;
 use askr_wire::message::Decision;
 
-use self::plan::Plan;
+use self::config::{Config, Provider};
+use self::plan::{Plan, Step};
 use self::request::Request;
-use crate::hub::Board;
-use crate::session::{Ask, AskId, Session};
+use crate::hub::Inner;
+use crate::session::{Ask, AskId};
 
 /// Time that an agent has to come back for the next ask before this one answers.
 const GRACE: Duration = Duration::from_millis(300);
 /// Longest time for the answer to reach the guest.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long before the guest stops waiting an answer is given up, so that this can still be said.
+const MARGIN: Duration = Duration::from_secs(3);
+/// Most requests that are worked on at once.
+const WORKERS_MAX: usize = 8;
 
 /// Answers until the hub stops.
-pub(crate) fn run(board: &Board, session: &Session) {
-    // Since when each ask was unowned; `None` once it was answered.
+pub(crate) fn run(hub: &Arc<Inner>) {
+    let workers = Arc::new(AtomicUsize::new(0));
+    // Since when each ask was unowned; `None` once it was taken.
     let mut seen: BTreeMap<AskId, Option<Instant>> = BTreeMap::new();
     let (mut changes, mut wake) = (None, None);
-    while let Some(asks) = board.next_unowned(session, &mut changes, wake) {
+    while let Some(asks) = hub.board.next_unowned(&hub.session, &mut changes, wake) {
         let now = Instant::now();
         seen.retain(|id, _| asks.iter().any(|ask| ask.id == *id));
         let (kernels, natural) = sort(asks);
         for ask in &kernels {
             if seen.insert(ask.id, None).is_none() {
-                let _ = session.answer(ask.id, Decision::Refuse, now + ANSWER_TIMEOUT);
+                let _ = hub.session.answer(ask.id, Decision::Refuse, now + ANSWER_TIMEOUT);
             }
         }
         wake = None;
-        for ask in &natural {
+        for ask in natural {
             let since = seen.entry(ask.id).or_insert(Some(now));
             match *since {
                 Some(at) if at + GRACE <= now => {
                     *since = None;
-                    // If the answer is lost the program's own deadline ends its ask.
-                    let _ = session.answer(ask.id, Decision::Answer(&answer(ask)), now + ANSWER_TIMEOUT);
+                    begin(hub, &workers, ask);
                 }
                 Some(at) => wake = Some(wake.map_or(at + GRACE, |wake: Instant| wake.min(at + GRACE))),
                 None => {}
             }
         }
     }
+}
+
+/// Works on a request on a thread of its own: a model takes its time, and others ask meanwhile. The thread is not waited
+/// for when the hub stops; its answer then reaches nobody.
+fn begin(hub: &Arc<Inner>, workers: &Arc<AtomicUsize>, ask: Ask) {
+    if workers.fetch_add(1, Ordering::SeqCst) >= WORKERS_MAX {
+        workers.fetch_sub(1, Ordering::SeqCst);
+        let busy = Plan::fail(format!("I work on {WORKERS_MAX} requests already; try again later."));
+        return send(hub, &ask, &busy, Request::new(&ask).reads_plans);
+    }
+    let (theirs, count) = (Arc::clone(hub), Arc::clone(workers));
+    let worker = thread::Builder::new().name("askr-agent-work".into()).spawn(move || {
+        let request = Request::new(&ask);
+        let config = Config::load(&theirs.session);
+        let plan = decide(&config, &request, ask.deadline.checked_sub(MARGIN).unwrap_or(ask.deadline));
+        count.fetch_sub(1, Ordering::SeqCst);
+        send(&theirs, &ask, &plan, request.reads_plans);
+    });
+    if worker.is_err() {
+        // The program's own deadline ends its ask.
+        workers.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+fn send(hub: &Inner, ask: &Ask, plan: &Plan, reads_plans: bool) {
+    let answer = encoded(plan, reads_plans);
+    // If the answer is lost the program's own deadline ends its ask.
+    let _ = hub.session.answer(ask.id, Decision::Answer(&answer), Instant::now() + ANSWER_TIMEOUT);
+}
+
+/// What is wrong with the configuration, once for each request, and the plan.
+fn decide(config: &Config, request: &Request, deadline: Instant) -> Plan {
+    let mut plan = match config.provider {
+        Provider::Builtin => builtin::answer(request),
+        #[cfg(feature = "http")]
+        _ => model::answer(config, request, deadline),
+        #[cfg(not(feature = "http"))]
+        _ => {
+            let _ = deadline;
+            Plan::fail(
+                "This bridge was built without HTTP, so it reaches no model. (ai config provider builtin)",
+            )
+        }
+    };
+    if !config.complaints.is_empty() && request.result.is_none() {
+        plan.steps.insert(0, Step::Say(config.complaints.join("\n")));
+    }
+    plan
 }
 
 /// The questions of the kernel itself, and those in natural language.
@@ -62,27 +122,20 @@ fn sort(asks: Vec<Ask>) -> (Vec<Ask>, Vec<Ask>) {
     (others.into_iter().filter(is_kernels).collect(), natural)
 }
 
-/// The answer to a request in natural language, as the guest reads it.
-fn answer(ask: &Ask) -> Vec<u8> {
-    let request = Request::new(ask);
-    encoded(&builtin::answer(&request), request.reads_plans)
-}
-
+/// A plan as the guest reads it.
 fn encoded(plan: &Plan, reads_plans: bool) -> Vec<u8> {
     if !reads_plans {
         let line = plan.line();
         let end = line.floor_char_boundary(BASE_PAYLOAD_MAX);
         return line.as_bytes()[..end].to_vec();
     }
-    let refused = |error| Plan::say(format!("The plan cannot be told to this machine: {error}.")).encode();
+    let refused = |error| Plan::fail(format!("The plan cannot be told to this machine: {error}.")).encode();
     // Words alone can always be told.
     plan.encode().or_else(refused).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
-
     use super::*;
     use crate::session::BootId;
 
@@ -98,6 +151,11 @@ mod tests {
             default: None,
             deadline: Instant::now(),
         }
+    }
+
+    fn answer(ask: &Ask) -> Vec<u8> {
+        let request = Request::new(ask);
+        encoded(&decide(&Config::default(), &request, ask.deadline), request.reads_plans)
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What an agent answers: steps for the guest to show and to carry out.
 
-use askr_abi::plan::{PlanError, PlanWriter, SAY_MAX};
+use askr_abi::plan::{Ending, PlanError, PlanWriter, SAY_MAX};
 
 /// One step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,28 +15,33 @@ pub(super) enum Step {
     Get(String),
 }
 
-/// Steps, and whether their results are wanted.
+/// Steps, and what comes after them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) steps: Vec<Step>,
-    pub(super) more: bool,
+    pub(super) ending: Ending,
 }
 
 impl Plan {
     /// Nothing but words.
     pub(super) fn say(text: impl Into<String>) -> Self {
-        Self { steps: vec![Step::Say(text.into())], more: false }
+        Self { steps: vec![Step::Say(text.into())], ending: Ending::Done }
+    }
+
+    /// Words that say why it was not done.
+    pub(super) fn fail(text: impl Into<String>) -> Self {
+        Self { ending: Ending::Failed, ..Self::say(text) }
     }
 
     /// One program.
     pub(super) fn run(arguments: &[&str]) -> Self {
         let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
-        Self { steps: vec![Step::Run(arguments)], more: false }
+        Self { steps: vec![Step::Run(arguments)], ending: Ending::Done }
     }
 
     /// The same, and then again with the results.
     pub(super) fn and_then_more(self) -> Self {
-        Self { more: true, ..self }
+        Self { ending: Ending::More, ..self }
     }
 
     /// As the guest's `ai` reads it.
@@ -53,7 +58,7 @@ impl Plan {
                 Step::Get(key) => writer.get(key)?,
             }
         }
-        writer.finish(self.more).map(<[u8]>::to_vec)
+        writer.finish(self.ending).map(<[u8]>::to_vec)
     }
 
     /// As one line of the base generation, for a guest that reads no plans; what has no such line is told in words.
@@ -103,7 +108,7 @@ mod tests {
     fn a_guest_without_plans_gets_a_line() {
         assert_eq!(Plan::say("two\nlines").line(), "SAY two lines");
         assert_eq!(Plan::run(&["rm", "a"]).line(), "SAY I would run: rm a");
-        let set = Plan { steps: vec![Step::Set("model".into(), "m".into())], more: false };
+        let set = Plan { steps: vec![Step::Set("model".into(), "m".into())], ending: Ending::Done };
         assert_eq!(set.line(), "SET model m");
     }
 

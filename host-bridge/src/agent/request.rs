@@ -11,6 +11,9 @@ pub(super) struct Request {
     pub(super) reads_plans: bool,
     /// The working directory.
     pub(super) directory: String,
+    /// All that was told, as it was told: keys and values.
+    #[cfg(feature = "http")]
+    pub(super) context: Vec<(String, String)>,
     /// What the last step brought, if this is not the first round.
     pub(super) result: Option<StepResult>,
 }
@@ -41,6 +44,8 @@ impl Request {
             reads_plans: value("plan") == Some("1"),
             directory: value("cwd").unwrap_or("/").to_owned(),
             result: last.and_then(|(_, value)| StepResult::parse(value)),
+            #[cfg(feature = "http")]
+            context,
         }
     }
 }

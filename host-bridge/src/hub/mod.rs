@@ -95,7 +95,7 @@ impl Hub {
         hub.spawn("askr-waits", |inner| inner.board.run_clock(&inner.session))?;
         #[cfg(feature = "agent")]
         if agent {
-            hub.spawn("askr-agent", |inner| crate::agent::run(&inner.board, &inner.session))?;
+            hub.spawn("askr-agent", crate::agent::run)?;
         }
         #[cfg(not(feature = "agent"))]
         if agent {

@@ -2,6 +2,7 @@
 
 use super::super::plan::{Plan, Step};
 use askr_abi::ConfKey;
+use askr_abi::plan::Ending;
 
 /// What only a shell understands, as a word or at the end of one.
 const SHELL_SIGNS: [char; 10] = ['|', '>', '<', ';', '&', '$', '`', '*', '(', ')'];
@@ -9,10 +10,10 @@ const SHELL_SIGNS: [char; 10] = ['|', '>', '<', ';', '&', '$', '`', '*', '(', ')
 /// A program with its arguments, which are taken as they stand.
 pub(super) fn command(text: &str) -> Option<Plan> {
     let Some(words) = words(text) else {
-        return Some(Plan::say("There is a quote in that command that does not end."));
+        return Some(Plan::fail("There is a quote in that command that does not end."));
     };
     if text.contains(SHELL_SIGNS) {
-        return Some(Plan::say(
+        return Some(Plan::fail(
             "I run one program with its arguments as they stand: pipes, redirections, patterns and variables are the \
              shell's. Type that line without ai.",
         ));
@@ -57,7 +58,7 @@ pub(super) fn setting(name: &str, value: &str) -> Option<Plan> {
     let name = name.to_lowercase();
     let key = ConfKey::from_name(&name).or_else(|| KEYS.iter().find(|key| key.0 == name).map(|key| key.1))?;
     if !key.takes(value) {
-        return Some(Plan::say(format!("{} must be {}. Nothing was changed.", key.name(), key.wants())));
+        return Some(Plan::fail(format!("{} must be {}. Nothing was changed.", key.name(), key.wants())));
     }
-    Some(Plan { steps: vec![Step::Set(key.name().into(), value.into())], more: false })
+    Some(Plan { steps: vec![Step::Set(key.name().into(), value.into())], ending: Ending::Done })
 }

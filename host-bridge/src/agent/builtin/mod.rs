@@ -144,12 +144,12 @@ fn not_understood(text: &str) -> Plan {
     if DELETES.iter().any(|word| lower.starts_with(word) || lower.contains(&format!(" {word}")))
         || lower.contains('删')
     {
-        return Plan::say(
+        return Plan::fail(
             "I do not guess at what to delete. Name one file, for example: ai delete /tmp/old.txt (or an empty \
              directory: ai delete the directory /tmp/old). Patterns and whole trees are for you to type: rm, rm -r.",
         );
     }
-    Plan::say(format!(
+    Plan::fail(format!(
         "I am the built-in agent and have no language model, so I do not understand \"{}\". I know phrases such as \"list \
          files in /tmp\", \"what is using memory\" or \"what failed last and why\"; \"ai help\" lists more. To use a model: ai \
          config provider ollama, then ai config model NAME (or provider openai or anthropic, with the key in the host's \

@@ -4,6 +4,7 @@ use super::super::plan::{Plan, Step};
 use super::super::request::{Request, StepResult};
 use super::template::Slots;
 use super::{looks, results, slot};
+use askr_abi::plan::Ending;
 
 /// Ways to say one thing, and what it means.
 pub(super) struct Phrase {
@@ -50,7 +51,7 @@ pub(super) const PHRASES: &[Phrase] = &[
         &["[显示|查看] 配置|设置", "你 [在] 用 什么 模型"],
         |_, _| {
             let keys = ["provider", "model", "endpoint"];
-            Some(Plan { steps: keys.map(|key| Step::Get(key.into())).into(), more: false })
+            Some(Plan { steps: keys.map(|key| Step::Get(key.into())).into(), ending: Ending::Done })
         },
     ),
     phrase(

@@ -6,7 +6,7 @@ use super::super::request::StepResult;
 /// How many entries were listed.
 pub(super) fn count(path: &str, result: &StepResult) -> Plan {
     if result.code != Some(0) {
-        return Plan::say("I could not list that.");
+        return Plan::fail("I could not list that.");
     }
     let entries = if result.lines == 1 { "entry" } else { "entries" };
     let place = if path == "." { String::from("here") } else { format!("in {path}") };
@@ -49,7 +49,7 @@ pub(super) fn memory(result: &StepResult) -> Plan {
     let most: Vec<String> =
         all.iter().take(3).map(|one| format!("{} (process {}): {}", one.name, one.pid, one.memory)).collect();
     match most.split_first() {
-        None => Plan::say("I could not read the list of processes."),
+        None => Plan::fail("I could not read the list of processes."),
         Some((first, rest)) => {
             let then = if rest.is_empty() { String::new() } else { format!(", then {}", rest.join(", ")) };
             let cut = if result.is_cut { " I saw only the end of the list." } else { "" };
@@ -65,16 +65,16 @@ pub(super) fn stop(name: &str, result: &StepResult) -> Plan {
         all.iter().filter(|one| one.name == name && one.state != "zombie").collect();
     match found[..] {
         [one] if !result.is_cut => Plan::run(&["kill", one.pid]),
-        [] if result.is_cut => Plan::say(format!(
+        [] if result.is_cut => Plan::fail(format!(
             "There are too many processes for me to see all, and none of those that I see is called {name}. Say: ai stop \
              process NUMBER, with a number that ps shows."
         )),
-        [] => Plan::say(format!("No process is called {name}.")),
+        [] => Plan::fail(format!("No process is called {name}.")),
         _ => {
             let pids: Vec<&str> = found.iter().map(|one| one.pid).collect();
             let pids = pids.join(", ");
             let more = if result.is_cut { " and perhaps others that I do not see" } else { "" };
-            Plan::say(format!("I will not choose: {name} is {pids}{more}. Say: ai stop process NUMBER"))
+            Plan::fail(format!("I will not choose: {name} is {pids}{more}. Say: ai stop process NUMBER"))
         }
     }
 }

@@ -1,6 +1,7 @@
 use super::super::plan::{Plan, Step};
 use super::super::request::{Request, StepResult};
 use super::answer;
+use askr_abi::plan::Ending;
 use proptest::prelude::*;
 
 /// The page that tells people what may be said.
@@ -24,13 +25,13 @@ fn shown(plan: &Plan) -> String {
         Step::Set(key, value) => format!("`ai config {key} {value}`"),
         Step::Get(key) => format!("`ai config {key}`"),
     });
-    let more = if plan.more { ", *then says or plans more*" } else { "" };
+    let more = if plan.ending == Ending::More { ", *then says or plans more*" } else { "" };
     steps.collect::<Vec<_>>().join(", ") + more
 }
 
 fn said(plan: &Plan) -> &str {
     match &plan.steps[..] {
-        [Step::Say(text)] if !plan.more => text,
+        [Step::Say(text)] if plan.ending != Ending::More => text,
         _ => panic!("no words alone: {plan:?}"),
     }
 }
@@ -109,7 +110,7 @@ fn what_is_not_understood_is_said_with_what_to_do() {
             said(&plan).contains("no language model") && said(&plan).contains("ai config provider"),
             "{text}"
         );
-        assert!(plan.encode().is_ok());
+        assert!(plan.encode().is_ok() && plan.ending == Ending::Failed);
     }
     assert!(said(&answer(&request("run ls | wc"))).contains("the shell's"));
     assert!(said(&answer(&request("run echo 'a"))).contains("does not end"));

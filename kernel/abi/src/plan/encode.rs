@@ -1,7 +1,7 @@
 //! Making a plan.
 
 use super::step::{GET, RUN, SAY, SET, take};
-use super::{GENERATION, HEAD, MAGIC, MORE, PLAN_MAX, PlanError, STEPS_MAX};
+use super::{Ending, GENERATION, HEAD, MAGIC, PLAN_MAX, PlanError, STEPS_MAX};
 
 /// Bytes before the body of a step.
 const STEP_HEAD: usize = 3;
@@ -67,16 +67,15 @@ impl PlanWriter {
         self.step(GET, |step| step.put(key.as_bytes()))
     }
 
-    /// The plan. `more` asks for the results of its steps in a next round.
+    /// The plan.
     ///
     /// # Errors
     /// [`PlanError::StepCount`]: there are no steps.
-    pub fn finish(&mut self, more: bool) -> Result<&[u8], PlanError> {
+    pub fn finish(&mut self, ending: Ending) -> Result<&[u8], PlanError> {
         if self.count == 0 {
             return Err(PlanError::StepCount);
         }
-        let flags = if more { MORE } else { 0 };
-        self.bytes[..HEAD].copy_from_slice(&[MAGIC[0], MAGIC[1], GENERATION, flags, self.count]);
+        self.bytes[..HEAD].copy_from_slice(&[MAGIC[0], MAGIC[1], GENERATION, ending as u8, self.count]);
         Ok(&self.bytes[..self.len])
     }
 

@@ -9,9 +9,8 @@
 //!        4 get   [key]
 //! ```
 //!
-//! The zero at the front tells it from the one-line answers of the base generation. Bit 0 of the flags asks for the results
-//! of the steps in a next round; no other bit may be set. A plan is whole and within its limits or it is refused as a whole:
-//! who decodes it can rely on every step.
+//! The zero at the front tells it from the one-line answers of the base generation. The flags are an [`Ending`]. A plan is
+//! whole and within its limits or it is refused as a whole: who decodes it can rely on every step.
 
 mod encode;
 mod error;
@@ -44,17 +43,38 @@ pub const VALUE_MAX: usize = 256;
 const MAGIC: [u8; 2] = [0, b'P'];
 /// The layout that this page tells.
 const GENERATION: u8 = 1;
-/// Flag: the results of the steps are wanted.
-const MORE: u8 = 1;
 /// Bytes before the first step.
 const HEAD: usize = 5;
+
+/// What comes after the steps of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Ending {
+    /// Nothing: it is done.
+    Done = 0,
+    /// The agent wants the results, to go on with them.
+    More = 1,
+    /// Nothing: the agent could not do what was wanted, and has said so.
+    Failed = 2,
+}
+
+impl Ending {
+    const fn from_flags(flags: u8) -> Option<Self> {
+        match flags {
+            0 => Some(Self::Done),
+            1 => Some(Self::More),
+            2 => Some(Self::Failed),
+            _ => None,
+        }
+    }
+}
 
 /// A plan that was checked from end to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan<'a> {
     steps: &'a [u8],
     count: usize,
-    more: bool,
+    ending: Ending,
 }
 
 impl<'a> Plan<'a> {
@@ -77,9 +97,7 @@ impl<'a> Plan<'a> {
         if [zero, letter] != MAGIC || generation != GENERATION {
             return Err(PlanError::OtherLayout);
         }
-        if flags & !MORE != 0 {
-            return Err(PlanError::UnknownFlags);
-        }
+        let ending = Ending::from_flags(flags).ok_or(PlanError::UnknownFlags)?;
         let count = usize::from(count);
         if !(1..=STEPS_MAX).contains(&count) {
             return Err(PlanError::StepCount);
@@ -91,7 +109,7 @@ impl<'a> Plan<'a> {
         if !rest.is_empty() {
             return Err(PlanError::BytesLeft);
         }
-        Ok(Self { steps, count, more: flags & MORE != 0 })
+        Ok(Self { steps, count, ending })
     }
 
     /// Its steps, in order.
@@ -117,10 +135,10 @@ impl<'a> Plan<'a> {
         self.count == 0
     }
 
-    /// Whether the agent wants the results, to go on with them.
+    /// What comes after its steps.
     #[must_use]
-    pub const fn wants_more(&self) -> bool {
-        self.more
+    pub const fn ending(&self) -> Ending {
+        self.ending
     }
 }
 

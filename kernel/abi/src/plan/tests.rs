@@ -1,4 +1,4 @@
-use super::{ARGUMENTS_MAX, PLAN_MAX, Plan, PlanError, PlanWriter, SAY_MAX, STEPS_MAX, Step};
+use super::{ARGUMENTS_MAX, Ending, PLAN_MAX, Plan, PlanError, PlanWriter, SAY_MAX, STEPS_MAX, Step};
 use proptest::prelude::*;
 
 extern crate std;
@@ -56,9 +56,9 @@ fn the_bytes_are_these() {
         \x02\x07\0\x02\x02\0ls\0\0\
         \x03\x09\0\x05modelm 1\
         \x04\x05\0model";
-    assert_eq!(writer.finish(true).unwrap(), golden);
+    assert_eq!(writer.finish(Ending::More).unwrap(), golden);
     let plan = Plan::decode(golden).unwrap();
-    assert!(plan.wants_more());
+    assert_eq!(plan.ending(), Ending::More);
     let own: Vec<Own> = plan.steps().map(Own::from).collect();
     let words = |words: &[&str]| words.iter().map(ToString::to_string).collect();
     assert_eq!(
@@ -83,7 +83,7 @@ fn what_is_wrong_is_told_and_nothing_is_taken() {
         (b"\0P\x01\0\x11", PlanError::StepCount),
         (b"\0P\x02\0\x01\x01\x01\0x", PlanError::OtherLayout),
         (b"SAY x", PlanError::OtherLayout),
-        (b"\0P\x01\x02\x01\x01\x01\0x", PlanError::UnknownFlags),
+        (b"\0P\x01\x03\x01\x01\x01\0x", PlanError::UnknownFlags),
         (&nine, PlanError::Cut),
         (&[raw(1, b"x"), vec![0]].concat(), PlanError::BytesLeft),
         (&raw(0, b"x"), PlanError::UnknownKind),
@@ -108,7 +108,7 @@ fn what_is_wrong_is_told_and_nothing_is_taken() {
 #[test]
 fn the_writer_refuses_what_the_reader_would() {
     let mut writer = PlanWriter::default();
-    assert_eq!(writer.finish(false), Err(PlanError::StepCount));
+    assert_eq!(writer.finish(Ending::Done), Err(PlanError::StepCount));
     assert_eq!(writer.run(&[""; 0]), Err(PlanError::Arguments));
     assert_eq!(writer.run(&vec!["x"; ARGUMENTS_MAX + 1]), Err(PlanError::Arguments));
     assert_eq!(writer.run(&["echo", "a\0b"]), Err(PlanError::HiddenCharacter));
@@ -121,7 +121,7 @@ fn the_writer_refuses_what_the_reader_would() {
         writer.get("k").unwrap();
     }
     assert_eq!(writer.get("k"), Err(PlanError::StepCount));
-    assert_eq!(Plan::decode(writer.finish(false).unwrap()).unwrap().len(), STEPS_MAX);
+    assert_eq!(Plan::decode(writer.finish(Ending::Done).unwrap()).unwrap().len(), STEPS_MAX);
 }
 
 fn any_step() -> impl Strategy<Value = Own> {
@@ -137,14 +137,15 @@ fn any_step() -> impl Strategy<Value = Own> {
 
 proptest! {
     #[test]
-    fn what_the_writer_took_comes_out_again(steps in prop::collection::vec(any_step(), 0..20), more: bool) {
+    fn what_the_writer_took_comes_out_again(steps in prop::collection::vec(any_step(), 0..20), failed: bool) {
         let mut writer = PlanWriter::default();
         let taken: Vec<Own> = steps.into_iter().filter(|step| put(&mut writer, step).is_ok()).collect();
-        match writer.finish(more) {
+        let ending = if failed { Ending::Failed } else { Ending::Done };
+        match writer.finish(ending) {
             Ok(bytes) => {
                 let plan = Plan::decode(bytes).unwrap();
                 prop_assert_eq!(plan.steps().map(Own::from).collect::<Vec<_>>(), taken);
-                prop_assert_eq!(plan.wants_more(), more);
+                prop_assert_eq!(plan.ending(), ending);
             }
             Err(error) => prop_assert!(taken.is_empty() && error == PlanError::StepCount),
         }
@@ -163,7 +164,7 @@ proptest! {
             // Each of its steps is one that the writer takes, and together they are the same bytes.
             let mut writer = PlanWriter::default();
             plan.steps().for_each(|step| put(&mut writer, &step.into()).unwrap());
-            prop_assert_eq!(writer.finish(plan.wants_more()).unwrap(), &bytes[..]);
+            prop_assert_eq!(writer.finish(plan.ending()).unwrap(), &bytes[..]);
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::settings::Settings;
 use crate::{EXIT_TIMED_OUT, end_interrupted};
 use alloc::vec;
 use alloc::vec::Vec;
+use askr_abi::plan::Ending;
 use askr_userland::agent::{self, Answer, INTENT_NATURAL_LANGUAGE, Question};
 use askr_userland::answer::Action;
 use askr_userland::assist::context::{Pair, StepResult, context};
@@ -33,7 +34,7 @@ pub(crate) fn converse(text: &[u8]) -> i32 {
             Err(errno) => return refuse(errno, &settings),
         };
         let is_cut = answer.total > answer.text.len() as u64;
-        let (items, more) = match Action::parse(&answer.text) {
+        let (items, ending) = match Action::parse(&answer.text) {
             Action::Say(text) => {
                 say(text, &answer, is_cut);
                 return status;
@@ -45,9 +46,9 @@ pub(crate) fn converse(text: &[u8]) -> i32 {
                 );
                 return 1;
             }
-            Action::Set { key, value } => (vec![Item::Set(key, value)], false),
-            Action::Get { key } => (vec![Item::Get(key)], false),
-            Action::Plan(plan) => (plan.steps().map(Item::from).collect(), plan.wants_more()),
+            Action::Set { key, value } => (vec![Item::Set(key, value)], Ending::Done),
+            Action::Get { key } => (vec![Item::Get(key)], Ending::Done),
+            Action::Plan(plan) => (plan.steps().map(Item::from).collect(), plan.ending()),
             Action::Broken(error) => {
                 eprintln!("ai: the agent's plan cannot be used: {error}; nothing was done");
                 return 1;
@@ -61,13 +62,13 @@ pub(crate) fn converse(text: &[u8]) -> i32 {
         match plan::carry_out(&items, &settings, &mut results) {
             Done::All(code) => status = code,
             // What failed goes back if the agent wants to know.
-            Done::Failed(code) if more => status = code,
+            Done::Failed(code) if ending == Ending::More => status = code,
             Done::Failed(code) | Done::Refused(code) => return code,
             Done::Interrupted => return end_interrupted(),
         }
-        if !more {
+        if ending != Ending::More {
             println!("(decided by: {})", answer.decider.name());
-            return status;
+            return if ending == Ending::Failed { 1 } else { status };
         }
     }
     eprintln!("ai: the agent wants to go on after {ROUNDS_MAX} rounds; that is the most");

@@ -1,0 +1,88 @@
+//! Language models behind an interface of HTTP.
+//!
+//! The guest says which; the host decides what it may reach and which key goes there: [`target`]. The key is in the
+//! environment of the bridge and in the request's head, and nowhere else. What comes back is checked like anything from
+//! outside: [`reading`].
+
+mod anthropic;
+mod http;
+mod openai;
+mod prompt;
+mod reading;
+mod target;
+#[cfg(test)]
+mod tests;
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::config::{Config, Provider};
+use super::plan::Plan;
+use super::request::Request;
+use http::{Failure, Post};
+use target::Target;
+
+/// Most tries of one request.
+const TRIES_MAX: u32 = 3;
+/// Pause before the second try; before the third it is twice as long.
+const RETRY_PAUSE: Duration = Duration::from_millis(500);
+
+/// The plan of the model, or one that says why there is none.
+pub(super) fn answer(config: &Config, request: &Request, deadline: Instant) -> Plan {
+    let environment = |name: &str| std::env::var(name).ok();
+    try_answer(config, request, deadline, environment).unwrap_or_else(Plan::fail)
+}
+
+fn try_answer(
+    config: &Config,
+    request: &Request,
+    deadline: Instant,
+    environment: impl Fn(&str) -> Option<String>,
+) -> Result<Plan, String> {
+    let target = Target::new(config, environment)?;
+    let model = config.model.as_deref().ok_or("No model is set. Set one with: ai config model NAME")?;
+    let deadline = deadline.min(Instant::now() + config.timeout);
+    let text = match config.provider {
+        Provider::Anthropic => {
+            let reply = post(&target, &anthropic::body(model, request), deadline)?;
+            anthropic::text(&reply)
+        }
+        _ => {
+            let reply = match post_once_more(&target, &openai::body(model, request, true), deadline) {
+                // Some servers know no schema.
+                Err(Failure::Status { code: 400 | 422, .. }) => {
+                    post(&target, &openai::body(model, request, false), deadline)?
+                }
+                other => other.map_err(|failure| failure.tell(&target))?,
+            };
+            openai::text(&reply)
+        }
+    };
+    let text = text.ok_or_else(|| format!("{} sent an answer without any text.", target.shown()))?;
+    // A model may have been made to repeat what it was sent; the key is not for the guest.
+    let plan = reading::plan(&target.without_key(&text));
+    plan.map_err(|why| format!("The answer of the model cannot be used: {why}. Nothing was done."))
+}
+
+fn post(target: &Target, body: &Value, deadline: Instant) -> Result<Value, String> {
+    post_once_more(target, body, deadline).map_err(|failure| failure.tell(target))
+}
+
+/// Tries again when the endpoint says that it is busy, as long as there is time.
+fn post_once_more(target: &Target, body: &Value, deadline: Instant) -> Result<Value, Failure> {
+    let body = body.to_string();
+    let mut tries = 1;
+    loop {
+        let failure = match http::post(&Post { target, body: &body, deadline }) {
+            Err(failure) if failure.is_passing() && tries < TRIES_MAX => failure,
+            result => return result,
+        };
+        let pause = RETRY_PAUSE * tries;
+        if deadline.saturating_duration_since(Instant::now()) <= pause {
+            return Err(failure);
+        }
+        std::thread::sleep(pause);
+        tries += 1;
+    }
+}

@@ -1,0 +1,91 @@
+//! A scripted endpoint for chat completions.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::common::PATIENCE;
+
+/// What the endpoint does with a request.
+pub(crate) enum Reply {
+    /// Answers with this text of the model.
+    Says(String),
+    /// Answers with this status and body.
+    Http(&'static str, String),
+    /// Takes the request and never answers.
+    Silence,
+}
+
+/// An endpoint that serves one request after the other as it was told.
+pub(crate) struct Endpoint {
+    pub(crate) port: u16,
+    requests: Receiver<(String, Value)>,
+}
+
+impl Endpoint {
+    /// Serves these; then it is gone.
+    pub(crate) fn new(replies: Vec<Reply>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (sender, requests) = mpsc::channel();
+        thread::spawn(move || serve(&listener, replies, &sender));
+        Self { port, requests }
+    }
+
+    /// The head and the body of the next request.
+    pub(crate) fn request(&self) -> (String, Value) {
+        self.requests.recv_timeout(PATIENCE).unwrap()
+    }
+
+    /// What the model was told in the next request.
+    pub(crate) fn told(&self) -> String {
+        self.request().1["messages"][1]["content"].as_str().unwrap().to_owned()
+    }
+}
+
+fn serve(listener: &TcpListener, replies: Vec<Reply>, requests: &mpsc::Sender<(String, Value)>) {
+    // Connections that get no answer stay open as long as the test does.
+    let mut silent = Vec::new();
+    for reply in replies {
+        let Ok((mut stream, _)) = listener.accept() else { return };
+        let Some(request) = receive(&stream) else { continue };
+        let (status, body) = match reply {
+            Reply::Says(text) => (
+                "200 OK",
+                json!({ "choices": [{ "message": { "role": "assistant", "content": text } }] }).to_string(),
+            ),
+            Reply::Http(status, body) => (status, body),
+            Reply::Silence => {
+                silent.push(stream);
+                let _ = requests.send(request);
+                continue;
+            }
+        };
+        let head =
+            format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+        let _ = stream.write_all((head + &body).as_bytes());
+        let _ = requests.send(request);
+    }
+    if !silent.is_empty() {
+        thread::sleep(PATIENCE);
+    }
+}
+
+/// `None` if the other side went away first.
+fn receive(stream: &TcpStream) -> Option<(String, Value)> {
+    let mut reader = BufReader::new(stream);
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        if reader.read_line(&mut head).ok()? == 0 {
+            return None;
+        }
+    }
+    let lower = head.to_lowercase();
+    let length = lower.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok())?;
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    Some((head, serde_json::from_slice(&body).ok()?))
+}
