@@ -4,6 +4,7 @@
 
 pub(crate) mod bridge;
 pub(crate) mod jobs;
+mod line;
 pub(crate) mod peer;
 pub(crate) mod program;
 pub(crate) mod python;

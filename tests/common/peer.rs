@@ -1,12 +1,12 @@
 //! A peer on COM2 that speaks frames, without the bridge.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,21 +16,15 @@ use askr_wire::message::{
     PingRequest, ReadReply, ReadRequest, Response,
 };
 use askr_wire::status::Status;
-use askr_wire::{
-    Deframer, FRAME_MAX, Frame, FrameError, FrameType, List, Message, SessionHead, SessionId, code, encode,
-};
+use askr_wire::{FRAME_MAX, FrameError, FrameType, List, Message, SessionId, code};
 use host_bridge::link::OwnedFrame;
 
 use super::PATIENCE;
+use super::line::{BYTE_PAUSE, Line, lock, read_all};
+pub(crate) use super::line::{Received, com2, frame};
 
 /// How often a session that is kept alive pings.
 const PING_EVERY: Duration = Duration::from_secs(1);
-
-/// Pause between two bytes of one that is slow.
-const BYTE_PAUSE: Duration = Duration::from_millis(100);
-
-/// Pause between two tries to connect.
-const CONNECT_PAUSE: Duration = Duration::from_millis(10);
 
 /// One connection to COM2. A thread of its own always reads, so that the guest's line never stands still.
 pub(crate) struct Peer {
@@ -45,21 +39,6 @@ pub(crate) struct Peer {
     slow: Arc<AtomicBool>,
     /// The receiving side, until somebody reads it.
     unread: Option<(UnixStream, Sender<Result<Received, FrameError>>)>,
-}
-
-/// The sending side.
-struct Line {
-    stream: UnixStream,
-    session: Option<SessionId>,
-    seq: u32,
-}
-
-/// A frame as it came.
-#[derive(Clone, Debug)]
-pub(crate) struct Received {
-    pub(crate) frame: OwnedFrame,
-    /// Its bytes between two delimiters.
-    pub(crate) wire: Vec<u8>,
 }
 
 /// What HELLO was answered.
@@ -316,73 +295,6 @@ impl Drop for Peer {
     fn drop(&mut self) {
         // Fails only if QEMU has closed the connection before.
         let _ = self.line().stream.shutdown(Shutdown::Both);
-    }
-}
-
-impl Line {
-    fn request(&mut self, code: u16, payload: &[u8]) -> u32 {
-        let seq = self.seq;
-        self.seq += 1;
-        self.frame(FrameType::Request, seq, code, payload);
-        seq
-    }
-
-    fn frame(&mut self, kind: FrameType, seq: u32, code: u16, payload: &[u8]) {
-        // A guest that has ended is reported by whoever waits for its answer.
-        let _ = self.stream.write_all(&frame(kind, seq, code, self.session, payload));
-    }
-}
-
-/// A connection to COM2, once QEMU has taken up those before it.
-pub(crate) fn com2(vm: &Vm) -> UnixStream {
-    let until = Instant::now() + PATIENCE;
-    loop {
-        match vm.com2() {
-            Ok(stream) => return stream,
-            Err(error) => assert!(Instant::now() < until, "{error}"),
-        }
-        thread::sleep(CONNECT_PAUSE);
-    }
-}
-
-/// The bytes of a frame, with its delimiters.
-pub(crate) fn frame(
-    kind: FrameType,
-    seq: u32,
-    code: u16,
-    session: Option<SessionId>,
-    payload: &[u8],
-) -> Vec<u8> {
-    let session = session.map(|id| SessionHead { id, ext: &[] });
-    let mut out = [0; FRAME_MAX];
-    let length = encode(&Frame { kind, seq, code, session, payload }, &mut out).unwrap();
-    out[..length].to_vec()
-}
-
-fn lock(line: &Mutex<Line>) -> MutexGuard<'_, Line> {
-    line.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn read_all(mut stream: UnixStream, sender: &Sender<Result<Received, FrameError>>, slow: &AtomicBool) {
-    let (mut deframer, mut wire, mut piece) = (Box::new(Deframer::new()), Vec::new(), [0; 4096]);
-    loop {
-        let most = if slow.load(Ordering::SeqCst) { 1 } else { piece.len() };
-        let Ok(count @ 1..) = stream.read(&mut piece[..most]) else { return };
-        if most == 1 {
-            thread::sleep(BYTE_PAUSE);
-        }
-        for &byte in &piece[..count] {
-            let received = deframer.push(byte).map(|result| {
-                result.map(|frame| Received { frame: OwnedFrame::from(&frame), wire: wire.clone() })
-            });
-            wire.push(byte);
-            if byte == 0 {
-                wire.clear();
-            }
-            if received.is_some_and(|received| sender.send(received).is_err()) {
-                return;
-            }
-        }
     }
 }
 

@@ -4,7 +4,7 @@
 #[path = "../../tests/hub/bench.rs"]
 mod bench;
 #[allow(dead_code, reason = "this file uses a part of it")]
-#[path = "../../tests/hub/guest.rs"]
+#[path = "../../tests/hub/guest/mod.rs"]
 mod guest;
 
 use std::io::{BufRead, BufReader};

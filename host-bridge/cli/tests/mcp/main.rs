@@ -7,7 +7,7 @@ mod bench;
 mod client;
 mod eras;
 #[allow(dead_code, reason = "these tests use a part of it")]
-#[path = "../../../tests/hub/guest.rs"]
+#[path = "../../../tests/hub/guest/mod.rs"]
 mod guest;
 mod life;
 mod schema;
