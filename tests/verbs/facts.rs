@@ -7,9 +7,8 @@ use askr::Machine;
 use askr_wire::message::{Counter, Fact, PsRequest, TimeReply, UptimeReply};
 use askr_wire::status::Status;
 use askr_wire::{FrameType, List, Message, code};
-use serde_json::json;
 
-use super::{GUEST, Peer, bytes, disk, write_at};
+use super::{GUEST, Peer, bytes, disk, throttle, write_at};
 use crate::common::shell::{Askr, number_after};
 
 fn uptime(peer: &mut Peer) -> u64 {
@@ -91,12 +90,6 @@ fn a_machine_tells_its_command_line_and_that_it_has_no_disk() {
     assert!(!facts["command_line"].contains("seed="), "{facts:?}");
     assert_eq!(facts["disk"], "this machine has none");
     askr.power_off();
-}
-
-/// Lets the disk serve so many requests a second; 0 is as many as it can.
-fn throttle(askr: &mut Askr, iops: u64) {
-    let limits = json!({ "device": "disk", "bps": 0, "bps_rd": 0, "bps_wr": 0, "iops": iops, "iops_rd": 0, "iops_wr": 0 });
-    askr.vm().qmp("block_set_io_throttle", &limits).unwrap();
 }
 
 /// Requests of sessions that have ended are still carried out, one after the other; they leave a line of a limited length.

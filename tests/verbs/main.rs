@@ -23,7 +23,8 @@ use askr_wire::message::{
 use askr_wire::status::Status;
 use askr_wire::{Message, code};
 use common::peer::{Peer, bytes};
-use common::shell::Shared;
+use common::shell::{Askr, Shared};
+use serde_json::json;
 
 static GUEST: Shared = Shared::new(|| Machine::new().memory_mib(256).disk(disk("verbs.img", 16 << 20)));
 
@@ -37,6 +38,12 @@ fn disk(name: &str, size: u64) -> Disk {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     File::create(&path).unwrap().set_len(size).unwrap();
     Disk::open(&path, false).unwrap()
+}
+
+/// Lets the disk serve so many requests a second; 0 is as many as it can.
+fn throttle(askr: &mut Askr, iops: u64) {
+    let limits = json!({ "device": "disk", "bps": 0, "bps_rd": 0, "bps_wr": 0, "iops": iops, "iops_rd": 0, "iops_wr": 0 });
+    askr.vm().qmp("block_set_io_throttle", &limits).unwrap();
 }
 
 fn write_at(path: &[u8], offset: u64, data: &[u8], sync: bool) -> Vec<u8> {

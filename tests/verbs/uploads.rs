@@ -5,8 +5,10 @@ use askr_wire::code;
 use askr_wire::message::WriteMode;
 use askr_wire::status::Status;
 use serde_json::json;
+use std::time::Instant;
 
-use super::{GUEST, Peer, disk, download, noise, stream, upload, write, write_at};
+use super::{GUEST, Peer, disk, download, noise, stream, throttle, upload, write, write_at};
+use crate::common::PATIENCE;
 use crate::common::shell::Askr;
 
 /// Pieces of an upload.
@@ -109,6 +111,35 @@ fn a_full_disk_is_told_to_the_upload_and_to_no_other_file() {
     assert!(statuses[1..].iter().all(|&status| status == Status::NoSpc), "{statuses:?}");
     peer.ok(code::UNLINK, b"/tmp/large");
     peer.ok(code::WRITE, &write(b"/tmp/small", b"there is room"));
+    askr.power_off();
+}
+
+fn written(askr: &mut Askr) -> u64 {
+    let stats = askr.vm().qmp("query-blockstats", &json!({})).unwrap();
+    stats[0]["stats"]["wr_operations"].as_u64().unwrap()
+}
+
+/// A file is closed when it has been left alone for a second, which takes as long as the disk does.
+#[test]
+fn what_is_asked_while_a_file_is_closed_is_answered() {
+    let mut askr = Askr::boot(&Machine::new().disk(disk("closing.img", 4 << 20)));
+    let mut peer = Peer::in_session(askr.vm());
+    peer.keep_alive();
+    for n in 0..3 {
+        let path = format!("/disk/closing {n}").into_bytes();
+        peer.ok(code::WRITE_AT, &write_at(&path, 0, &[1; 2048], false));
+        let before = written(&mut askr);
+        throttle(&mut askr, 2);
+        let until = Instant::now() + PATIENCE;
+        while written(&mut askr) == before {
+            assert!(Instant::now() < until, "the file stays open");
+        }
+        let asked = peer.send(code::UPTIME, &[]);
+        let looked = peer.send(code::STAT, b"/tmp");
+        assert_eq!(peer.response(asked, code::UPTIME).0, Status::Ok);
+        throttle(&mut askr, 0);
+        assert_eq!(peer.response(looked, code::STAT).0, Status::Ok);
+    }
     askr.power_off();
 }
 

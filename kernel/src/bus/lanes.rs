@@ -4,6 +4,7 @@
 
 use super::control::{self, Lane, Upload};
 use super::{jobs, wake, with_router};
+use crate::arch::clock;
 use crate::sched::{self, Task};
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -120,7 +121,9 @@ extern "C" fn work_on_files(_: u64) -> ! {
     let mut upload = Upload::new();
     loop {
         FILES.serve(|control| control::files(control, &mut upload));
-        match upload.close_when_idle() {
+        match upload.idle_at() {
+            // Waits for the disk, which uses up the wake of whoever comes meanwhile: the line is looked at again.
+            Some(deadline) if deadline <= clock::now() => upload.close(),
             Some(deadline) => sched::park_until(deadline),
             None => sched::park(),
         }

@@ -87,12 +87,8 @@ impl Upload {
         self.late.push_back((file.path().to_vec(), errno));
     }
 
-    /// Closes the file if nobody has written to it for a while. Returns when to look again, if one is open.
-    pub(in crate::bus) fn close_when_idle(&mut self) -> Option<Nanos> {
-        let deadline = self.used + IDLE;
-        if self.file.is_some() && clock::now() >= deadline {
-            self.close();
-        }
-        self.file.is_some().then_some(deadline)
+    /// When nobody has written to the file for so long that it is to be closed, if one is open.
+    pub(in crate::bus) fn idle_at(&self) -> Option<Nanos> {
+        self.file.is_some().then_some(self.used + IDLE)
     }
 }
