@@ -61,7 +61,7 @@ fn usage(status: i32) -> ! {
     eprintln!(
         "usage: find [PATH]... [-name PATTERN] [-type f|d|l]\n\
          Prints the names of files in the directories and in all below them that have such a name and are a file, a\n\
-         directory or a link. Links are not followed."
+         directory or a link. Links are not followed.\n\n      --help              this text"
     );
     process::exit(status)
 }

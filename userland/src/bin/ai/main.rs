@@ -18,7 +18,7 @@ mod settings;
 use alloc::vec::Vec;
 use askr_userland::agent::QUESTION_MAX;
 use askr_userland::signal::describe;
-use askr_userland::{Args, eprintln, io, process, sys};
+use askr_userland::{Args, eprintln, io, println, process, sys};
 
 askr_userland::main!(main);
 
@@ -29,11 +29,23 @@ const EXIT_TIMED_OUT: i32 = 124;
 /// Exit code after Ctrl-C.
 const EXIT_INTERRUPTED: i32 = 130;
 
+const USAGE: &str = "usage: ai TEXT                for example: ai what is using memory?
+       ai config              shows how the agent is reached
+       ai config KEY VALUE    changes it
+       ai --help              this text";
+
 fn main(args: Args) -> i32 {
     let text = args.rest().join(&b' ');
     let words: Vec<&[u8]> = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
     match words[..] {
-        [] | [b"--help"] => usage(),
+        [] => {
+            eprintln!("{USAGE}");
+            EXIT_USAGE
+        }
+        [b"--help"] => {
+            println!("{USAGE}");
+            0
+        }
         [b"config", ref rest @ ..] => settings::command(rest),
         _ if text.len() > QUESTION_MAX => {
             eprintln!("ai: the text has {} bytes; at most {QUESTION_MAX} are possible", text.len());
@@ -47,15 +59,6 @@ fn main(args: Args) -> i32 {
             converse::converse(&text)
         }
     }
-}
-
-fn usage() -> i32 {
-    eprintln!(
-        "usage: ai TEXT                for example: ai what is using memory?\n       \
-         ai config              shows how the agent is reached\n       \
-         ai config KEY VALUE    changes it"
-    );
-    EXIT_USAGE
 }
 
 /// Ends as Ctrl-C ends a program, so that the shell leaves the rest of its line too.
