@@ -3,11 +3,17 @@
 mod common;
 
 use std::fs;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use askr::{Exit, ExtraFile, Machine, Model, Result};
-use common::peer::Peer;
+use askr::{Disk, Exit, ExtraFile, Machine, Model, Result};
+use askr_wire::message::{
+    HelloReply, HelloRequest, SpawnReply, SpawnRequest, StdinPolicy, Word, WriteMode, WriteRequest,
+};
+use askr_wire::status::Status;
+use askr_wire::{FrameType, List, Message, code};
+use common::peer::{Peer, bytes, nonce};
 use common::shell::{Askr, number_after};
+use host_bridge::link::OwnedFrame;
 
 const PROMPT: &str = "askr$ ";
 /// For anything the guest does; generous, because the machine may be busy with other tests.
@@ -106,4 +112,54 @@ fn a_file_of_the_host_arrives() -> Result<()> {
     guest.type_line("cat /opt/notes/a")?;
     guest.wait_for("brought from the host", SOON)?;
     Ok(())
+}
+
+/// A session that is opened as soon as the kernel hears: what is sent before is lost.
+fn earliest_session(peer: &mut Peer) {
+    let hello =
+        HelloRequest { generation: 1, payload_limit: 4096, window: 8, nonce: nonce(), client: b"early" };
+    let until = Instant::now() + SOON;
+    loop {
+        assert!(Instant::now() < until, "no answer to HELLO");
+        peer.send(code::HELLO, &bytes(&hello));
+        let is_answer = |frame: &OwnedFrame| frame.kind == FrameType::Response && frame.code == code::HELLO;
+        if let Some(answer) = peer.find(Duration::from_millis(20), is_answer) {
+            let reply = HelloReply::decode(&answer.frame.payload[1..]).unwrap();
+            return peer.set_session(Some(reply.session));
+        }
+    }
+}
+
+#[test]
+fn an_agent_that_is_there_before_everything_else_takes_nobodys_place() {
+    let folder = tempfile::tempdir().unwrap();
+    // A new disk is made ready first, which gives an agent that is early the time to be too early.
+    let disk = Disk::open(&folder.path().join("disk.img"), false).unwrap();
+    let mut guest = Machine::new().disk(disk).start().unwrap();
+    let mut peer = Peer::connect(guest.vm());
+    earliest_session(&mut peer);
+    let write = WriteRequest { mode: WriteMode::Replace, path: b"/disk/early", data: b"bird" };
+    let written = peer.send(code::WRITE, &bytes(&write));
+    let mut argv = [0; 64];
+    let spawn = SpawnRequest {
+        stdin: StdinPolicy::Closed,
+        timeout_ms: 0,
+        output_limit: 0,
+        path: b"/bin/crash",
+        cwd: b"",
+        argv: List::build([Word(b"crash")], &mut argv).unwrap(),
+        env: List::EMPTY,
+        input: b"",
+    };
+    let spawned = peer.send(code::SPAWN, &bytes(&spawn));
+    let (status, body) = peer.response(spawned, code::SPAWN);
+    assert_eq!(status, Status::Ok);
+    assert_ne!(SpawnReply::decode(&body).unwrap().pid, 1, "the first process is init");
+    assert_eq!(peer.response(written, code::WRITE).0, Status::Ok);
+    guest.wait_for(PROMPT, SOON).unwrap();
+    guest.type_line("cat /disk/early; poweroff").unwrap();
+    guest.wait_for("\nbird", SOON).unwrap();
+    assert_eq!(guest.exit(SOON).unwrap(), Exit::PowerOff);
+    let image = std::fs::read(folder.path().join("disk.img")).unwrap();
+    assert!(image.windows(4).any(|bytes| bytes == b"bird"), "it is on the disk");
 }

@@ -64,6 +64,7 @@ extern "C" fn kernel_main(info: &'static mut BootInfo) -> ! {
     if let Err(error) = process::spawn_init(INIT) {
         panic!("cannot start /bin/init from the initrd: {error}");
     }
+    bus::serve().expect("memory for the bus");
     loop {
         sched::park();
     }

@@ -44,7 +44,7 @@ const IDLE: Nanos = SECOND;
 static ROUTER: Mutex<Option<Box<Router<Pid>>>> = Mutex::new(None);
 static TASK: Once<Arc<Task>> = Once::new();
 
-/// Opens COM2 and starts the bus task.
+/// Opens COM2 and starts the bus task. Requests about files and programs wait until [`serve`].
 ///
 /// # Errors
 /// ENOMEM.
@@ -59,6 +59,15 @@ pub(crate) fn start() -> Result<(), Errno> {
     }
     let task = sched::spawn_kernel(if echo::is_wanted() { echo::task } else { bus_task })?;
     TASK.call_once(|| task);
+    Ok(())
+}
+
+/// Carries out requests about files and programs from now on. Before the disk is mounted its files would land in memory, and
+/// before the first process there is, somebody else would get its number.
+///
+/// # Errors
+/// ENOMEM.
+pub(crate) fn serve() -> Result<(), Errno> {
     lanes::start()
 }
 
