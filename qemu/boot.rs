@@ -19,7 +19,8 @@ use std::time::Duration;
 
 use after::After;
 use args::Options;
-use askr::{Door, Exit, Vm};
+use askr::{Door, Exit, ExtraFile, Vm};
+use host_bridge::symbols::load_base;
 use pump::Event;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -72,8 +73,12 @@ fn run(options: &Options) -> Result<ExitCode> {
     }
     let mut vm = machine.spawn()?;
     let hub = agent::start(&vm, &options.agent, options.run.is_none())?;
+    if let Some(hub) = &hub {
+        options.with.iter().for_each(|file| hub.know_program(file.name(), file.host.clone()));
+    }
     if options.gdb {
-        eprintln!("askr: the guest waits for a debugger; attach one with\n  {}", debugger_command(&vm));
+        let command = debugger_command(&vm, &options.with);
+        eprintln!("askr: the guest waits for a debugger; attach one with\n  {command}");
     }
 
     let log = vm.take_kernel_log().map(kernel_log::copy);
@@ -116,10 +121,18 @@ fn connect_console(
     Ok(None)
 }
 
-/// What attaches gdb with the kernel's symbols, as a shell has it.
-fn debugger_command(vm: &Vm) -> String {
-    let kernel = askr::KERNEL.replace('\'', r"'\''");
-    format!("gdb -ex 'target remote {}' '{kernel}'", vm.gdb_path().display())
+/// What attaches gdb with the symbols of the kernel and of the programs that `--with` brings, as a shell has it.
+fn debugger_command(vm: &Vm, programs: &[ExtraFile]) -> String {
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
+    let mut command = format!("gdb -ex {}", quoted(&format!("target remote {}", vm.gdb_path().display())));
+    for program in programs {
+        if let Some(base) = load_base(&program.host) {
+            let file = std::path::absolute(&program.host).unwrap_or_else(|_| program.host.clone());
+            let add = format!("add-symbol-file \"{}\" -o {base:#x}", file.display());
+            command += &format!(" -ex {}", quoted(&add));
+        }
+    }
+    command + " " + &quoted(askr::KERNEL)
 }
 
 fn watch_signals(events: Sender<Event>) -> io::Result<()> {

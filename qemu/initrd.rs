@@ -46,6 +46,12 @@ impl ExtraFile {
         Ok(Self { host, guest })
     }
 
+    /// What the guest calls a program that runs from it: the last part of the path.
+    #[must_use]
+    pub fn name(&self) -> &[u8] {
+        self.guest.rsplit('/').next().unwrap_or_default().as_bytes()
+    }
+
     /// Checks that the file can be read, and tells what looks wrong with it but is no error.
     ///
     /// # Errors

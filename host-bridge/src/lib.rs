@@ -14,5 +14,7 @@ pub mod link;
 pub mod ops;
 pub mod session;
 pub mod socket;
+#[cfg(feature = "symbols")]
+pub mod symbols;
 
 pub use hub::{Hub, HubConfig};

@@ -30,7 +30,20 @@ pub(crate) enum Link {
 pub(crate) fn compiled(source: &str, name: &str, link: Link) -> PathBuf {
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let mut cc = Command::new("cc");
-    cc.args(["-O1", "-Wall", "-Wextra", "-Werror", "-fno-stack-protector", "-I", SOURCES, "-I", HEADERS]);
+    // With the names and lines that a fault's places are told by, and the frame pointers that its backtrace follows.
+    cc.args([
+        "-g",
+        "-fno-omit-frame-pointer",
+        "-O1",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-fno-stack-protector",
+        "-I",
+        SOURCES,
+        "-I",
+        HEADERS,
+    ]);
     // `_start` is called by nobody: the stack is not aligned as vector instructions would have it.
     cc.arg("-mgeneral-regs-only");
     let alone = ["-static", "-nostdlib", "-ffreestanding", "-mno-red-zone"];

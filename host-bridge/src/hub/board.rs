@@ -19,6 +19,8 @@ const IDLE: Duration = Duration::from_secs(1);
 pub(crate) struct Board {
     state: Mutex<State>,
     changed: Condvar,
+    #[cfg(feature = "symbols")]
+    pub(super) symbols: crate::symbols::Symbols,
 }
 
 #[derive(Default)]
@@ -55,6 +57,8 @@ impl Board {
         match notice {
             Notice::Ask(ask) => state.hand_out(ask),
             Notice::Event(event) => {
+                #[cfg(feature = "symbols")]
+                let event = &self.located(event.clone());
                 let line = json::event_pushed(event);
                 state.subscribers.iter().filter(|one| one.events).for_each(|one| one.client.push(&line));
             }
@@ -65,6 +69,15 @@ impl Board {
             Notice::AsksGone | Notice::State => {}
         }
         self.announce(&mut state);
+    }
+
+    /// The event, with the places of its fault.
+    #[cfg(feature = "symbols")]
+    pub(super) fn located(&self, mut event: crate::session::Event) -> crate::session::Event {
+        if let Some(fault) = &mut event.fault {
+            fault.places = self.symbols.places(&event.name, fault.rip, &fault.backtrace);
+        }
+        event
     }
 
     fn announce(&self, state: &mut State) {

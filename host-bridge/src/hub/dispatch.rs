@@ -9,6 +9,8 @@ use serde_json::Value;
 use super::Inner;
 use super::client::Client;
 use crate::json::{self, AskName, Command, Envelope, Error, Problem};
+#[cfg(feature = "symbols")]
+use crate::ops::EventPage;
 use crate::ops::{Job, Look, OpError, Operation, Spawn, Until};
 use crate::session::{BootId, CallError};
 
@@ -176,6 +178,11 @@ fn events(
     loop {
         let seen = hub.board.changes();
         let page = operation.events(cursor).map_err(plain)?;
+        #[cfg(feature = "symbols")]
+        let page = EventPage {
+            events: page.events.into_iter().map(|event| hub.board.located(event)).collect(),
+            ..page
+        };
         let has_news = !page.events.is_empty() || page.lost > 0;
         if has_news || !wait_change(hub, client, seen, give_up) {
             return Ok(json::events(&page));

@@ -110,6 +110,13 @@ impl Hub {
         Ok(())
     }
 
+    /// From now on a fault in the program that is called `name` in the guest is told with its place in the source, by the
+    /// debug information of this file.
+    #[cfg(feature = "symbols")]
+    pub fn know_program(&self, name: &[u8], file: PathBuf) {
+        self.inner.board.symbols.add(name, file);
+    }
+
     /// How link and session stand.
     #[must_use]
     pub fn status(&self) -> Status {

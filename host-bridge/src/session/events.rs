@@ -56,6 +56,9 @@ pub struct Fault {
     pub registers: [u64; REGISTERS],
     /// Return addresses, the innermost first.
     pub backtrace: Vec<u64>,
+    /// Where `rip` and the return addresses lie in the program's source, where that is known.
+    #[cfg(feature = "symbols")]
+    pub places: Vec<crate::symbols::Place>,
 }
 
 impl From<FaultFacts<'_>> for Fault {
@@ -68,6 +71,8 @@ impl From<FaultFacts<'_>> for Fault {
             rip: facts.rip,
             registers: facts.registers,
             backtrace: facts.backtrace.iter().map(|address| address.0).collect(),
+            #[cfg(feature = "symbols")]
+            places: Vec::new(),
         }
     }
 }

@@ -66,19 +66,37 @@ fn event(event: &Event) -> Value {
 
 /// Numbers of 64 bits are hexadecimal text: JSON's numbers hold 53 of them.
 pub(super) fn fault(facts: &Fault) -> Value {
-    let hex = |value: &u64| Value::from(format!("{value:#x}"));
     let registers: Map<String, Value> = REGISTER_NAMES
         .iter()
         .zip(&facts.registers)
         .map(|(register, value)| ((*register).to_owned(), hex(value)))
         .collect();
-    json!({
-        name::SIGNAL: signal::name_of(facts.signal.into()),
-        "vector": facts.vector,
-        "error": hex(&facts.error),
-        "address": hex(&facts.address),
-        "rip": hex(&facts.rip),
-        "registers": registers,
-        "backtrace": facts.backtrace.iter().map(hex).collect::<Vec<_>>(),
-    })
+    let mut map = Map::new();
+    map.insert(name::SIGNAL.into(), signal::name_of(facts.signal.into()).into());
+    map.insert("vector".into(), facts.vector.into());
+    for (field, value) in [("error", facts.error), ("address", facts.address), ("rip", facts.rip)] {
+        map.insert(field.into(), hex(&value));
+    }
+    map.insert("registers".into(), registers.into());
+    map.insert("backtrace".into(), facts.backtrace.iter().map(hex).collect());
+    #[cfg(feature = "symbols")]
+    if !facts.places.is_empty() {
+        map.insert("places".into(), facts.places.iter().map(place).collect());
+    }
+    Value::Object(map)
+}
+
+#[cfg(feature = "symbols")]
+fn place(place: &crate::symbols::Place) -> Value {
+    let mut map = Map::new();
+    map.insert("address".into(), hex(&place.address));
+    for (field, text) in [("function", &place.function), ("file", &place.file)] {
+        text.iter().for_each(|text| drop(map.insert(field.into(), text.clone().into())));
+    }
+    place.line.iter().for_each(|&line| drop(map.insert("line".into(), line.into())));
+    Value::Object(map)
+}
+
+fn hex(value: &u64) -> Value {
+    format!("{value:#x}").into()
 }

@@ -23,4 +23,19 @@ pub(super) struct Fault {
     registers: BTreeMap<String, String>,
     /// Return addresses, the innermost first.
     backtrace: Vec<String>,
+    /// Where `rip` and the return addresses lie in the source, for a program that the host knows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    places: Vec<Place>,
+}
+
+/// A place in a program's source.
+#[derive(Deserialize, Serialize, JsonSchema)]
+struct Place {
+    address: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
 }
