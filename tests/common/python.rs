@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use askr::state_dir;
 
@@ -42,8 +43,10 @@ pub(crate) fn environment(name: &str, requirements: &str) -> Option<PathBuf> {
     }
 }
 
-/// Made on first use, and again when the requirements change.
+/// Made on first use, and again when the requirements change; by one test at a time.
 fn install(name: &str, requirements: &str) -> Result<PathBuf, String> {
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = state_dir().join(name);
     let (python, complete) = (folder.join("bin/python"), folder.join("requirements.txt"));
     let wanted = fs::read_to_string(requirements).unwrap();
