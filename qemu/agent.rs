@@ -13,10 +13,15 @@ const SOCKETS_MAX: u32 = 16;
 /// A call that shows a newcomer that it works.
 const EXAMPLE: &str = "cargo run -p host-bridge -- call fs.read path=/proc/version";
 
-/// Starts the hub where the options say and, if `announced`, prints one line that tells how to reach it.
+/// Starts the hub where the options say and, if `announced`, prints one line that tells how to reach it, or COM2 if there is none.
 pub(crate) fn start(vm: &Vm, wanted: &AgentSocket, announced: bool) -> Result<Option<Hub>, String> {
     let hub = match wanted {
-        AgentSocket::Off => return Ok(None),
+        AgentSocket::Off => {
+            if announced {
+                eprintln!("askr: COM2 is at {}, for one client at a time", shown(&vm.com2_path()));
+            }
+            return Ok(None);
+        }
         AgentSocket::At(path) => start_at(vm, path).map_err(|error| match error.kind() {
             io::ErrorKind::AddrInUse => format!("--agent-socket {}: something else is there", path.display()),
             _ => format!("--agent-socket {}: {error}", path.display()),
@@ -54,13 +59,17 @@ fn socket(folder: &Path, number: u32) -> PathBuf {
     folder.join(if number == 1 { "agent.sock".to_owned() } else { format!("agent-{number}.sock") })
 }
 
+/// A path as somebody in this folder would write it.
+fn shown(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    path.strip_prefix(here).unwrap_or(path).display().to_string()
+}
+
 /// Clients find the first default socket by themselves.
 fn announcement(socket: &Path, found_by_default: bool) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
-    let shown = socket.strip_prefix(here).unwrap_or(socket).display();
     let setting =
         if found_by_default { String::new() } else { format!("ASKR_SOCKET='{}' ", socket.display()) };
-    format!("askr: agents connect at {shown}; try in another terminal: {setting}{EXAMPLE}")
+    format!("askr: agents connect at {}; try in another terminal: {setting}{EXAMPLE}", shown(socket))
 }
 
 #[cfg(test)]

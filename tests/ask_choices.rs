@@ -111,6 +111,8 @@ fn the_person_at_the_console_sees_what_is_asked_and_answers() {
             number + 1
         )
     );
+    let none = askr.run(&format!("answer {number}"));
+    assert!(none.contains(&format!("what is the answer to {number}?")), "{none}");
     askr.start(&format!("answer {number} yes"));
     askr.expect("answer: yes\r\ndecided by: human\r\n");
     askr.settle();

@@ -239,7 +239,19 @@ fn the_runner_brings_guest_and_hub_together() {
 #[test]
 fn a_runner_without_an_agent_has_none() {
     let mut runner = Runner::start(&["--no-agent"]);
-    assert_eq!(runner.run("ask \"may I?\""), "ask: no agent is attached (EAGAIN)\r\n");
+    runner.errors.wait_for("askr: COM2 is at ");
+    let shown = runner.errors.wait_for(", for one client at a time");
+    let com2 = PathBuf::from(shown.trim());
+    assert_eq!(
+        runner.run("ask \"may I?\""),
+        "ask: no agent is attached, or too many questions wait (EAGAIN)\r\n"
+    );
+    // COM2 is free for whoever speaks the protocol.
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("agent.sock");
+    let hub = Hub::start(HubConfig { com2, socket: socket.clone(), agent: false }).unwrap();
+    assert!(is_version(&version_of(&socket)));
+    drop(hub);
     runner.power_off();
 }
 

@@ -77,7 +77,7 @@ pub fn ask(question: &Question<'_>) -> Result<Answer, Errno> {
 #[must_use]
 pub fn explain(errno: Errno) -> &'static str {
     match errno {
-        Errno::EAGAIN => "no agent is attached",
+        Errno::EAGAIN => "no agent is attached, or too many questions wait",
         Errno::ETIMEDOUT => "nobody answered in time",
         Errno::EACCES => "the agent refused",
         Errno::EINTR => "interrupted",

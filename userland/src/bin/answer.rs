@@ -28,6 +28,10 @@ fn main(args: Args) -> i32 {
     let Some(number) = parse_u64(number).and_then(|number| u32::try_from(number).ok()) else {
         misuse(&SYNTAX, 2, format_args!("invalid number '{}'", Bytes(number)));
     };
+    if words.is_empty() {
+        // An empty answer has to be meant.
+        misuse(&SYNTAX, 2, format_args!("what is the answer to {number}? an empty one is ''"));
+    }
     match sys::agent_answer(number, &words.join(&b' ')) {
         Ok(()) => 0,
         Err(errno) => {

@@ -112,8 +112,8 @@ fn refuse(errno: Errno, settings: &Settings) -> i32 {
     match errno {
         Errno::EINTR => return end_interrupted(),
         Errno::EAGAIN => eprintln!(
-            "ai: no agent is attached to this machine; attach one from the host, for example with \
-             `cargo run -p host-bridge -- call asks.wait`, and try again"
+            "ai: no agent is attached to this machine, or too many questions wait; attach one from the host, for \
+             example with `cargo run -p host-bridge -- call asks.wait`, and try again"
         ),
         Errno::ETIMEDOUT => {
             let seconds = u64::from(settings.timeout_ms) / 1000 + MARGIN.as_secs();
