@@ -3,8 +3,11 @@
 use std::path::Path;
 
 use askr::{Disk, Machine};
+use askr_wire::code;
+use askr_wire::message::{RenameRequest, WriteMode, WriteRequest};
+use askr_wire::status::Status;
 
-use crate::common::peer::Peer;
+use crate::common::peer::{Peer, bytes};
 use crate::common::shell::Askr;
 use crate::{GUEST, answer, plan};
 
@@ -48,6 +51,34 @@ fn settings_are_checked_kept_and_survive_a_reboot() {
     assert_eq!(askr.run("ai config model"), "model=other\r\n");
     let text = askr.run("cat /disk/etc/agent.conf");
     assert_eq!(text, "model=other\r\nprovider=ollama\r\n# mine\r\nnonsense\r\nmodel=\r\n");
+    askr.power_off();
+}
+
+#[test]
+fn when_a_person_is_asked_is_not_the_agents_to_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut askr = Askr::boot(&machine(folder.path()));
+    askr.run("ai config confirm always");
+    let mut peer = Peer::in_session(askr.vm());
+    // In place, by another file or directory in its place, and by what the agent starts.
+    let setting = &b"confirm=never\n"[..];
+    let write = |path| WriteRequest { mode: WriteMode::Replace, path, data: setting };
+    peer.ok(code::MKDIR, b"/disk/other");
+    peer.ok(code::WRITE, &bytes(&write(b"/disk/other/agent.conf")));
+    let rename = |from, to| bytes(&RenameRequest { from, to });
+    for (verb, request) in [
+        (code::WRITE, bytes(&write(b"/disk/etc/agent.conf"))),
+        (code::WRITE, bytes(&write(b"/disk/other/../etc/new"))),
+        (code::UNLINK, b"/disk/etc/agent.conf".to_vec()),
+        (code::RENAME, rename(b"/disk/etc", b"/disk/gone")),
+        (code::RENAME, rename(b"/disk/other", b"/disk/etc")),
+        (code::RENAME, rename(b"/disk/other/agent.conf", b"/disk/etc/agent.conf")),
+    ] {
+        assert_eq!(peer.call(verb, &request).0, Status::Perm, "{}", request.escape_ascii());
+    }
+    let (job, _) = peer.spawn_line("echo confirm=never > /disk/etc/agent.conf");
+    assert_ne!(peer.wait(job).code, 0);
+    assert_eq!(askr.run("cat /disk/etc/agent.conf"), "confirm=always\r\n");
     askr.power_off();
 }
 

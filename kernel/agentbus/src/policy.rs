@@ -7,8 +7,9 @@ use askr_abi::Errno;
 use askr_wire::SessionId;
 use askr_wire::status::Status;
 
-/// Programs live here, and nothing of agent origin changes it.
-const PROTECTED: &[u8] = b"/bin";
+/// Nothing of agent origin changes these directories: the programs, and what people set for the agent, such as when they
+/// are asked before it does something.
+const PROTECTED: [&[u8]; 2] = [b"/bin", b"/disk/etc"];
 /// The first process; the system ends with it.
 const FIRST_PID: u32 = 1;
 
@@ -76,7 +77,7 @@ pub enum Action<'a> {
 /// Why something was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
-    /// `/bin` and what is under it are not changed on behalf of an agent.
+    /// `/bin`, `/disk/etc` and what is under them are not changed on behalf of an agent.
     ProtectedPath,
     /// The first process is not signalled or limited on behalf of an agent.
     FirstProcess,
@@ -91,7 +92,7 @@ impl Reason {
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
-            Self::ProtectedPath => "/bin is protected",
+            Self::ProtectedPath => "/bin and /disk/etc are protected",
             Self::FirstProcess => "process 1 is protected",
             Self::NotThePerson => "that is for the foreground of the console",
             Self::NotCanonical => "the path is not canonical",
@@ -131,7 +132,8 @@ pub struct Decided<'a> {
 
 /// Decides whether `origin` may do `action`.
 ///
-/// The rules: nothing of agent origin changes `/bin` or anything under it, signals process 1, or changes its limits. Only
+/// The rules: nothing of agent origin changes `/bin`, `/disk/etc` or anything under them, puts something else in the place of
+/// a directory that they are in, signals process 1, or changes its limits. Only
 /// what a person runs in the foreground of the console answers an ask for the person. Everything else is allowed.
 pub fn decide(origin: Origin, action: Action<'_>) -> Decided<'_> {
     let decision = match origin {
@@ -148,12 +150,11 @@ fn decide_for_agent(action: Action<'_>) -> Result<(), Reason> {
         Action::Write(path)
         | Action::Create(path)
         | Action::Mkdir(path)
-        | Action::Remove(path)
-        | Action::Symlink(path)
         | Action::Truncate(path)
         | Action::Attributes(path) => decide_change(path),
+        Action::Remove(path) | Action::Symlink(path) => decide_name(path),
         Action::Rename { from, to } | Action::Link { from, to } => {
-            decide_change(from).and_then(|()| decide_change(to))
+            decide_name(from).and_then(|()| decide_name(to))
         }
         Action::Kill(FIRST_PID) | Action::Limits(FIRST_PID) => Err(Reason::FirstProcess),
         Action::AnswerAsk { .. } => Err(Reason::NotThePerson),
@@ -171,8 +172,19 @@ fn decide_change(path: &[u8]) -> Result<(), Reason> {
     }
 }
 
+/// A change of what a name stands for: with it goes all that is under it.
+fn decide_name(path: &[u8]) -> Result<(), Reason> {
+    decide_change(path)?;
+    let leads_there = PROTECTED.iter().any(|protected| is_within(protected, path));
+    if leads_there { Err(Reason::ProtectedPath) } else { Ok(()) }
+}
+
 fn is_protected(path: &[u8]) -> bool {
-    path.strip_prefix(PROTECTED).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+    PROTECTED.iter().any(|protected| is_within(path, protected))
+}
+
+fn is_within(path: &[u8], directory: &[u8]) -> bool {
+    path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
 fn is_canonical(path: &[u8]) -> bool {
@@ -213,8 +225,8 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_changes_nothing_in_bin() {
-        for path in [&b"/bin"[..], b"/bin/sh", b"/bin/x/y"] {
+    fn an_agent_changes_no_program_and_no_setting() {
+        for path in [&b"/bin"[..], b"/bin/sh", b"/bin/x/y", b"/disk/etc", b"/disk/etc/agent.conf"] {
             for action in changes(path) {
                 for origin in AGENTS {
                     assert_eq!(decide(origin, action).decision, Err(Reason::ProtectedPath));
@@ -227,12 +239,30 @@ mod tests {
 
     #[test]
     fn an_agent_changes_what_only_looks_like_bin() {
-        for path in [&b"/"[..], b"/binary", b"/tmp/bin", b"/bi", b"/tmp/bin/sh", b"/Bin"] {
+        for path in
+            [&b"/"[..], b"/binary", b"/tmp/bin", b"/bi", b"/tmp/bin/sh", b"/Bin", b"/disk/etcetera", b"/etc"]
+        {
             for action in changes(path) {
                 assert_eq!(decide(AGENTS[0], action).decision, Ok(()));
             }
         }
         assert_eq!(decide(AGENTS[0], Action::Spawn(b"/bin/sh")).decision, Ok(()));
+    }
+
+    #[test]
+    fn an_agent_puts_nothing_in_the_place_of_what_leads_to_a_setting() {
+        let (path, other) = (&b"/disk"[..], &b"/tmp/other"[..]);
+        for action in [
+            Action::Remove(path),
+            Action::Symlink(path),
+            Action::Rename { from: path, to: other },
+            Action::Rename { from: other, to: path },
+        ] {
+            assert_eq!(decide(AGENTS[0], action).decision, Err(Reason::ProtectedPath));
+        }
+        for action in [Action::Mkdir(path), Action::Attributes(path), Action::Create(b"/disk/file")] {
+            assert_eq!(decide(AGENTS[0], action).decision, Ok(()));
+        }
     }
 
     #[test]
