@@ -14,6 +14,7 @@ use askr_wire::{FrameType, List, Message, code, ext_items};
 use common::PATIENCE;
 use common::jobs::{Process, Start};
 use common::peer::{Peer, bytes, counters};
+use common::program::program;
 use common::shell::{Askr, number_after};
 use host_bridge::link::OwnedFrame;
 
@@ -248,6 +249,26 @@ fn the_agent_says_what_runs_a_file_of_unknown_type() {
     let before = counter(&mut askr, "asks_opened");
     askr.run(": > /tmp/empty; chmod +x /tmp/empty; /tmp/empty");
     assert_eq!(counter(&mut askr, "asks_opened"), before);
+}
+
+#[test]
+fn what_the_agent_names_to_run_a_file_is_not_the_persons() {
+    let mut askr = Askr::boot(&Machine::new().with(program("named")));
+    file(&mut askr);
+    let mut peer = Peer::in_session(askr.vm());
+    askr.start("/tmp/file");
+    let asked = question(&mut peer);
+    assert_eq!(peer.answer(asked.seq, "/bin/named"), AnswerReply::Accepted);
+    let refused = "console changed: -5\r\nfile in /bin: -1\r\nanswered: -1\r\nfile of a child: -1\r\n";
+    let told = askr.finish();
+    let said = |shown: &str| -> String {
+        let lines = shown.split_inclusive('\n').filter(|line| !line.starts_with("agent may not "));
+        lines.collect()
+    };
+    assert_eq!(said(&told), refused, "{told}");
+    // The same program, run by the person; the ask was settled, which is ESTALE.
+    let own = "console changed: 0\r\nfile in /bin: 3\r\nanswered: -116\r\nfile of a child: 4\r\n";
+    assert_eq!(askr.run("named"), own);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use askr_wire::code;
 use askr_wire::message::{Decision, PendingAsk};
 
 use crate::asks::{Ask, AskError, AskPoll, AskView, Delivery};
+use crate::policy::Origin;
 use crate::router::Router;
 use crate::session::Route;
 use crate::stats::Counter;
@@ -76,6 +77,15 @@ impl<W> Router<W> {
             Delivery::Late => Human::Late,
             Delivery::Unknown => Human::Unknown,
             Delivery::NotAChoice => Human::NotAChoice,
+        }
+    }
+
+    /// On whose behalf something happens that the peer whom asks go to has decided.
+    #[must_use]
+    pub const fn agent(&self) -> Origin {
+        match self.route {
+            Route::Session(id) => Origin::Agent { session: Some(id) },
+            Route::Base | Route::Nobody => Origin::Agent { session: None },
         }
     }
 

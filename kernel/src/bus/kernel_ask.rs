@@ -5,6 +5,8 @@ use super::ask::wait;
 use super::{wake, with_router};
 use crate::arch::clock::{self, Nanos, SECOND};
 use crate::{process, sched};
+use askr_abi::Decider;
+use askr_agentbus::policy::Origin;
 use askr_agentbus::{Ask, AskExtra, AskOutcome};
 use askr_wire::code;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -32,15 +34,23 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// Asks for the running process, which waits at most for `patience`. Returns how much of `into` the answer is; `None` if
-/// nobody decides: nobody is attached, or has answered in time, now or in the last minute; the ask was refused, or there
+/// What was answered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Decided {
+    /// How much of the buffer the answer is.
+    pub(crate) length: usize,
+    /// On whose behalf it is done.
+    pub(crate) by: Origin,
+}
+
+/// Asks for the running process, which waits at most for `patience`. The answer goes to `into`; `None` if nobody decides: nobody is attached, or has answered in time, now or in the last minute; the ask was refused, or there
 /// was no place for it; a signal ends the process; the answer is too long; this is no process.
 pub(crate) fn ask_for_kernel(
     question: &[u8],
     extra: &AskExtra,
     patience: Nanos,
     into: &mut [u8],
-) -> Option<usize> {
+) -> Option<Decided> {
     let now = clock::now();
     let task = sched::current();
     let waiter = task.process()?.pid();
@@ -57,7 +67,13 @@ pub(crate) fn ask_for_kernel(
     let ticket = with_router(put)?;
     wake();
     match wait(ticket, into, process::dying) {
-        AskOutcome::Answered { len, total, .. } if len == total => Some(len),
+        AskOutcome::Answered { decider, len: length, total } if length == total => {
+            let by = match decider {
+                Decider::Human => Origin::Console,
+                _ => with_router(|router| router.agent()),
+            };
+            Some(Decided { length, by })
+        }
         AskOutcome::TimedOut => {
             SILENT_UNTIL.store(clock::now() + SILENCE, Ordering::Relaxed);
             None

@@ -16,7 +16,7 @@ pub(crate) use events::{
     events, filesystem_full, panicked, process_exited, process_faulted, process_killed_for_memory,
     process_started,
 };
-pub(crate) use kernel_ask::{Turn, ask_for_kernel};
+pub(crate) use kernel_ask::{Decided, Turn, ask_for_kernel};
 
 use crate::arch::clock::{self, Nanos, SECOND};
 use crate::process::{self, Pid};

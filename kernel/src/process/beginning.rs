@@ -40,7 +40,7 @@ impl Process {
         let Beginning { pid, origin, name, files, cwd, umask, vector, fs_base, signals, .. } = beginning;
         Self {
             pid,
-            origin,
+            origin: Mutex::new(origin),
             agent_job: beginning.agent_job,
             name: Mutex::new(name),
             root: AtomicU64::new(0),

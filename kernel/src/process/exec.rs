@@ -31,6 +31,8 @@ pub(super) struct Image {
     pub(super) entry: u64,
     pub(super) rsp: u64,
     pub(super) name: Vec<u8>,
+    /// Who stands behind it.
+    pub(super) origin: Origin,
 }
 
 /// The file to load, and its arguments: those that scripts add, then those that were given and stay. These are not copied:
@@ -44,6 +46,8 @@ struct Program<'a> {
     path: Vec<u8>,
     /// The last part of the path that was executed.
     name: Vec<u8>,
+    /// Who stands behind it: whoever executes it, or the agent that has named the program.
+    origin: Origin,
 }
 
 impl<'a> Program<'a> {
@@ -63,7 +67,8 @@ impl<'a> Program<'a> {
             let last = canonical.rsplit(|&byte| byte == b'/').next().unwrap_or(&canonical);
             let name = name.get_or_insert_with(|| last.to_vec());
             let Some(interpreter) = script::interpreter(&bytes)? else {
-                return Ok(Self { bytes, canonical, added, given, path, name: core::mem::take(name) });
+                let name = core::mem::take(name);
+                return Ok(Self { bytes, canonical, added, given, path, name, origin });
             };
             put_before(&mut added, &mut given, &[Some(interpreter.path), interpreter.argument, Some(&path)]);
             path = interpreter.path.to_vec();
@@ -72,18 +77,22 @@ impl<'a> Program<'a> {
     }
 
     /// The same if it is a program; else the one that the agent names to run it, with its path and that of the file as the
-    /// first arguments.
+    /// first arguments. What the agent has named is of its origin, whoever executes the file: else it could run what it likes
+    /// as the person at the console.
     ///
     /// # Errors
     /// ENOEXEC if nobody names a program, ENOMEM.
-    fn or_as_the_agent_says(self, origin: Origin, cwd: &fs::Directory) -> Result<Self, Errno> {
+    fn or_as_the_agent_says(self, cwd: &fs::Directory) -> Result<Self, Errno> {
         if elf::is_elf(&self.bytes) {
             return Ok(self);
         }
-        let Self { bytes, canonical, mut added, mut given, path, name } = self;
+        let Self { bytes, canonical, mut added, mut given, path, name, mut origin } = self;
         let head = Head::of(&bytes);
         drop(bytes); // nothing large is held while the agent thinks
-        let interpreter = named_by_agent(&canonical, &head).ok_or(Errno::ENOEXEC)?;
+        let (interpreter, by) = named_by_agent(&canonical, &head).ok_or(Errno::ENOEXEC)?;
+        if origin == Origin::Console {
+            origin = by;
+        }
         let found = fs::read_program(origin, cwd, &interpreter, PROGRAM_MAX);
         let (bytes, canonical) = match found {
             Ok((bytes, canonical)) if elf::is_elf(&bytes) => (bytes, canonical),
@@ -91,7 +100,7 @@ impl<'a> Program<'a> {
             _ => return Err(Errno::ENOEXEC),
         };
         put_before(&mut added, &mut given, &[Some(&interpreter), Some(&path)]);
-        Ok(Self { bytes, canonical, added, given, path: interpreter, name })
+        Ok(Self { bytes, canonical, added, given, path: interpreter, name, origin })
     }
 
     fn arguments(&self) -> Result<Vec<&[u8]>, Errno> {
@@ -124,7 +133,7 @@ impl Image {
         limits: &Limits,
         priority: Priority,
     ) -> Result<Self, Errno> {
-        let program = Program::find(origin, cwd, path, argv)?.or_as_the_agent_says(origin, cwd)?;
+        let program = Program::find(origin, cwd, path, argv)?.or_as_the_agent_says(cwd)?;
         let plan = elf::plan(&program.bytes, PIE_BASE).map_err(|error| {
             kprintln!("{}: {error}", program.canonical.escape_ascii());
             error.errno()
@@ -144,7 +153,8 @@ impl Image {
             return Err(Errno::E2BIG); // nothing would be left for the program itself
         }
         space.load(image.rsp, &image.bytes)?;
-        Ok(Self { space, entry: plan.entry, rsp: image.rsp, name: program.name })
+        let Program { name, origin, .. } = program;
+        Ok(Self { space, entry: plan.entry, rsp: image.rsp, name, origin })
     }
 }
 
@@ -173,8 +183,9 @@ pub(crate) fn execute(
     let process = task.process().ok_or(Errno::ESRCH)?;
     let role = process.role();
     let limits = process.limits();
-    let load = || Image::load(process.origin, &process.cwd(), path, argv, envp, &limits, role.priority());
+    let load = || Image::load(process.origin(), &process.cwd(), path, argv, envp, &limits, role.priority());
     let mut image = if role.is_privileged() { with_memory(load) } else { load() }?;
+    *process.origin.lock() = image.origin;
     process.set_role(role.after_exec());
     image.space.set_priority(role.after_exec().priority());
     process.root.store(image.space.root(), Ordering::Relaxed);

@@ -86,7 +86,7 @@ fn start(
     }
     let beginning = Beginning {
         pid,
-        origin: parent.origin,
+        origin: parent.origin(),
         agent_job: parent.agent_job,
         name: parent.name(),
         files: parent.files.lock().clone(),

@@ -1,9 +1,10 @@
 //! What runs a file that is neither a program nor a script: the agent may know.
 
 use crate::arch::clock::{Nanos, SECOND};
-use crate::bus::{Turn, ask_for_kernel};
+use crate::bus::{Decided, Turn, ask_for_kernel};
 use alloc::vec::Vec;
 use askr_agentbus::AskExtra;
+use askr_agentbus::policy::Origin;
 use core::fmt::Write;
 use core::sync::atomic::AtomicBool;
 
@@ -31,9 +32,10 @@ impl Head {
     }
 }
 
-/// The absolute path of the program that the agent wants to run the file at `path`. `None` if it names none, or is not
+/// The absolute path of the program that the agent wants to run the file at `path`, and who has named it: a person may have
+/// answered. `None` if it names none, or is not
 /// asked: with nobody attached, about a long path or an empty file, or while another file is asked about.
-pub(super) fn named_by_agent(path: &[u8], head: &Head) -> Option<Vec<u8>> {
+pub(super) fn named_by_agent(path: &[u8], head: &Head) -> Option<(Vec<u8>, Origin)> {
     let head = &head.bytes[..head.length];
     if path.len() > ASKED_PATH_MAX || head.is_empty() {
         return None;
@@ -49,7 +51,7 @@ pub(super) fn named_by_agent(path: &[u8], head: &Head) -> Option<Vec<u8>> {
         question.push_str("which program runs this file?").ok()?;
     }
     let mut answer = [0; ASKED_PATH_MAX];
-    let length = ask_for_kernel(question.as_bytes(), &extra, PATIENCE, &mut answer)?;
+    let Decided { length, by } = ask_for_kernel(question.as_bytes(), &extra, PATIENCE, &mut answer)?;
     let answer = &answer[..length];
-    (answer.starts_with(b"/") && !answer.contains(&0)).then(|| answer.to_vec())
+    (answer.starts_with(b"/") && !answer.contains(&0)).then(|| (answer.to_vec(), by))
 }

@@ -70,7 +70,7 @@ pub(crate) use askr_core::family::INIT;
 /// One process with its one task.
 pub(crate) struct Process {
     pid: Pid,
-    origin: Origin,
+    origin: Mutex<Origin>,
     /// The job of the agent that it belongs to, with all that descend from it; 0 for none.
     agent_job: u32,
     name: Mutex<Vec<u8>>,
@@ -131,8 +131,8 @@ impl Process {
     }
 
     /// Who stands behind it.
-    pub(crate) const fn origin(&self) -> Origin {
-        self.origin
+    pub(crate) fn origin(&self) -> Origin {
+        *self.origin.lock()
     }
 
     /// The job of the agent that it belongs to; 0 for none.

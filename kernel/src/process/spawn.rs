@@ -21,7 +21,6 @@ const UMASK: u32 = 0o022;
 /// A program in memory, with all that its process takes; what is left to do cannot fail.
 pub(crate) struct Program {
     pid: Pid,
-    origin: Origin,
     image: Image,
     stack: KernelStack,
     cwd: Directory,
@@ -60,7 +59,7 @@ impl Program {
         let image = Image::load(origin, &cwd, path, argv, envp, &limits, priority)?;
         let stack = KernelStack::new(priority)?;
         let pid = table::allocate_pid(limits.processes(), role)?;
-        Ok(Self { pid, origin, image, stack, cwd, limits, role })
+        Ok(Self { pid, image, stack, cwd, limits, role })
     }
 
     /// The number that its process will have.
@@ -70,10 +69,10 @@ impl Program {
 
     /// Starts it, as the first process of a job of the agent's, or of none: a child of the kernel in a session of its own.
     pub(crate) fn start(self, agent_job: u32, files: Files) {
-        let Self { pid, origin, image, stack, cwd, limits, role } = self;
+        let Self { pid, image, stack, cwd, limits, role } = self;
         let process = Process::new(Beginning {
             pid,
-            origin,
+            origin: image.origin,
             agent_job,
             name: image.name,
             files,

@@ -142,9 +142,13 @@ pub(crate) fn check_read() -> Result<(), Errno> {
 /// or blocks SIGTTOU.
 ///
 /// # Errors
-/// EINTR after SIGTTOU was sent; EIO if nobody could make the group go on.
+/// EINTR after SIGTTOU was sent; EIO if nobody could make the group go on, and for a process of the agent's: it could keep
+/// the person from seeing what is typed, or from Ctrl-C.
 pub(crate) fn check_change(process: &Process) -> Result<(), Errno> {
     let control = *CONTROL.lock();
+    if matches!(process.origin(), Origin::Agent { .. }) {
+        return Err(Errno::EIO);
+    }
     let background = control.session == process.session() && control.foreground != process.group();
     if !background || heeds_not(process, SIGTTOU) {
         return Ok(());

@@ -3,7 +3,7 @@
 
 use super::{Process, table};
 use crate::arch::clock::{Nanos, SECOND};
-use crate::bus::ask_for_kernel;
+use crate::bus::{Decided, ask_for_kernel};
 use crate::sched::Task;
 use alloc::sync::Arc;
 use askr_agentbus::AskExtra;
@@ -64,7 +64,7 @@ impl Offered {
         }
         extra.default_answer(decimal(self.candidates[0].pid)?.as_bytes());
         let mut answer = [0; 10];
-        let length = ask_for_kernel(question.as_bytes(), &extra, PATIENCE, &mut answer)?;
+        let Decided { length, .. } = ask_for_kernel(question.as_bytes(), &extra, PATIENCE, &mut answer)?;
         let pid: u32 = core::str::from_utf8(&answer[..length]).ok()?.parse().ok()?;
         self.candidates[..self.count].iter().position(|candidate| candidate.pid == pid)
     }
