@@ -134,7 +134,8 @@ const fn status_hint(status: Status) -> &'static str {
             "paths begin with / and have no NUL; files and directories take different operations"
         }
         Status::Exist => "use another name, or fs.remove it first",
-        Status::Perm | Status::Acces => "the guest's policy forbids it; /bin cannot be changed from outside",
+        Status::Perm => "the guest's policy forbids it; /bin and /disk/etc cannot be changed from outside",
+        Status::Acces => "a program must be a file that is executable: chmod +x makes it so",
         Status::RoFs => "write somewhere else: this filesystem cannot be changed",
         Status::Again | Status::Busy => "try again a little later",
         Status::NoSpc | Status::NoMem => "free some space in the guest first",

@@ -118,10 +118,12 @@ impl Connection {
                 .unanswered()
         };
         let line = format!("{request}\n");
-        self.stream.write_all(line.as_bytes()).await.map_err(ended)?;
+        // A hub that takes no more clients says so and closes, perhaps before it was asked: what it said is read all the same.
+        let sent = self.stream.write_all(line.as_bytes()).await.map_err(ended);
         let mut line = Vec::new();
         (&mut self.stream).take(REPLY_MAX).read_until(b'\n', &mut line).await.map_err(ended)?;
         if !line.ends_with(b"\n") {
+            sent?;
             return Err(ended(io::ErrorKind::UnexpectedEof.into()));
         }
         let no_reply = || Failure::new(Code::Protocol, "what the hub replied is no reply");
@@ -137,7 +139,32 @@ impl Connection {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+    use std::os::unix::net::UnixListener;
+
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn a_hub_that_closes_before_it_is_asked_has_said_why() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("agent.sock");
+        let listener = UnixListener::bind(&path).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+        let ask_of_one_that_says = |said: &[u8]| {
+            runtime.block_on(async {
+                let mut hub = Guests::new(Some(path.clone())).connect(None).ok().unwrap();
+                let (mut client, _) = listener.accept().unwrap();
+                client.write_all(said).unwrap();
+                drop(client);
+                hub.request(&json!({ "op": "ping" })).await.map(|_| ()).map_err(|failure| failure.code())
+            })
+        };
+        let full = b"{\"boot\":null,\"id\":null,\"error\":{\"code\":\"too_many_clients\",\"message\":\"64\",\"hint\":\"\"}}\n";
+        assert_eq!(ask_of_one_that_says(full), Err(Code::Busy));
+        assert_eq!(ask_of_one_that_says(b""), Err(Code::NotReady));
+    }
 
     #[test]
     fn guests_are_those_beside_the_first_and_nothing_else() {
