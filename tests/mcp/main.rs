@@ -1,5 +1,6 @@
-//! A booted guest in the hands of an MCP client that others wrote: the Python SDK, in both eras of the protocol.
+//! A booted guest in the hands of MCP clients that others wrote: above all the Python SDK, in both eras of the protocol.
 
+mod boot;
 #[path = "../common/mod.rs"]
 mod common;
 

@@ -1,5 +1,7 @@
 //! The commands of `askr-bridge`.
 
+#[cfg(feature = "mcp")]
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -32,7 +34,9 @@ It starts without a guest, finds one that is started later, and outlives it.
 
 Examples:
   claude mcp add askr -- /path/to/askr/target/debug/askr-bridge mcp
+  claude mcp add askr -- /path/to/askr/target/debug/askr-bridge mcp --boot
   askr-bridge mcp --socket target/askr/agent-2.sock
+  askr-bridge mcp --boot -- --memory 512M --throwaway
 
 docs/mcp.md lists the tools, their arguments, results and errors.";
 
@@ -44,7 +48,10 @@ pub(crate) fn run() -> Result<ExitCode, String> {
         Some(("json", json)) => pipe::run(socket(&matches, json)),
         Some(("hub", hub)) => serve::run(socket(&matches, hub), hub),
         #[cfg(feature = "mcp")]
-        Some(("mcp", mcp)) => crate::mcp::run(socket(&matches, mcp)),
+        Some(("mcp", mcp)) => {
+            let options: Vec<_> = mcp.get_many::<OsString>("options").unwrap_or_default().cloned().collect();
+            crate::mcp::run(socket(&matches, mcp), mcp.get_flag("boot").then_some(&options[..]))
+        }
         _ => Err("no command was given; see --help".into()),
     }
 }
@@ -113,6 +120,21 @@ fn mcp_command() -> Command {
     Command::new("mcp")
         .about("An MCP server on stdin and stdout, for the configuration of an MCP client")
         .after_help(MCP_EXAMPLES)
+        .arg(
+            Arg::new("boot")
+                .long("boot")
+                .action(ArgAction::SetTrue)
+                .help("Boot a guest if none runs, which ends with this server"),
+        )
+        .arg(
+            Arg::new("options")
+                .value_name("OPTION")
+                .last(true)
+                .action(ArgAction::Append)
+                .requires("boot")
+                .value_parser(value_parser!(OsString))
+                .help("Options of `cargo run` for that guest"),
+        )
 }
 
 #[cfg(test)]

@@ -10,10 +10,7 @@ use host_bridge::{Hub, HubConfig};
 
 pub(super) fn run(socket: Option<PathBuf>, matches: &ArgMatches) -> Result<ExitCode, String> {
     let com2 = matches.get_one::<PathBuf>("com2").cloned().unwrap_or_default();
-    let socket = match socket.or_else(socket_from_environment) {
-        Some(socket) => socket,
-        None => default_socket()?,
-    };
+    let socket = socket_to_listen_at(socket)?;
     let agent = !matches.get_flag("no-agent");
     let hub = Hub::start(HubConfig { com2, socket: socket.clone(), agent })
         .map_err(|error| format!("cannot listen at {}: {error}", socket.display()))?;
@@ -22,6 +19,11 @@ pub(super) fn run(socket: Option<PathBuf>, matches: &ArgMatches) -> Result<ExitC
         // The hub works on its own threads until this process is ended.
         std::thread::park();
     }
+}
+
+/// Where a hub listens: the socket named, else the one in the environment, else the default.
+pub(crate) fn socket_to_listen_at(named: Option<PathBuf>) -> Result<PathBuf, String> {
+    named.or_else(socket_from_environment).map_or_else(default_socket, Ok)
 }
 
 /// `askr/agent.sock` in the target folder that this program lies in (`target/debug/askr-bridge`).

@@ -4,6 +4,7 @@
 //! hub this is one more client of `docs/host.md`, with a connection for each call: it needs no guest to start, and
 //! no state of it outlives one. `docs/mcp.md` is the contract for MCP clients.
 
+mod boot;
 mod call;
 mod error;
 mod guests;
@@ -16,6 +17,7 @@ mod stdio;
 mod text;
 mod tools;
 
+use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -24,16 +26,27 @@ use rmcp::service::{ServerInitializeError, serve_server};
 use tokio::runtime;
 use tokio_util::sync::CancellationToken;
 
+use boot::OwnGuest;
 use guests::Guests;
 use server::Server;
 use stdio::Wire;
 
-/// Serves until the client is gone.
-pub(super) fn run(socket: Option<PathBuf>) -> Result<ExitCode, String> {
+use crate::serve::socket_to_listen_at;
+
+/// Serves until the client is gone. With `boot`, options for the runner, there is a guest meanwhile.
+pub(super) fn run(socket: Option<PathBuf>, boot: Option<&[OsString]>) -> Result<ExitCode, String> {
     if io::stdin().is_terminal() {
         eprintln!("askr-bridge: stdin is for JSON-RPC of an MCP client; docs/mcp.md tells how to set one up");
     }
     let stdout = stdio::claim_stdout().map_err(|error| format!("stdout: {error}"))?;
+    let (socket, _guest) = match boot {
+        None => (socket, None),
+        Some(options) => {
+            let socket = socket_to_listen_at(socket)?;
+            let guest = OwnGuest::boot(&socket, options)?;
+            (Some(socket), guest)
+        }
+    };
     let runtime = runtime::Builder::new_current_thread()
         .enable_all()
         .build()
