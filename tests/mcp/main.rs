@@ -3,6 +3,7 @@
 mod boot;
 #[path = "../common/mod.rs"]
 mod common;
+mod official;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
