@@ -18,8 +18,8 @@ pub use tree::{Entry, FsInfo};
 
 use crate::session::{AskId, BootId, CallError, Peer, Request, Session};
 
-/// Longest time that one operation may take over all its frames.
-const OPERATION_MAX: Duration = Duration::from_secs(600);
+/// Longest time that one operation may take over all its frames: more than the longest wait that a client may ask for.
+const OPERATION_MAX: Duration = Duration::from_secs(630);
 /// How often a request that changes nothing is made, when its session ends under it.
 const READ_TRIES: u32 = 3;
 /// Most entries in one listing.

@@ -71,7 +71,7 @@ impl Target {
                         with http:// on this machine)"
                 .into());
         }
-        let authority = rest.split('/').next().unwrap_or(rest).to_ascii_lowercase();
+        let authority = authority_of(rest).to_ascii_lowercase();
         let host = host_of(&authority).to_owned();
         let is_local = matches!(host.as_str(), "localhost" | "127.0.0.1" | "[::1]");
         let named = environment(HOSTS_VARIABLE).unwrap_or_default();
@@ -82,8 +82,15 @@ impl Target {
                  {HOSTS_VARIABLE}={host} in its environment"
             ));
         }
-        let is_default = config.endpoint.is_none() || HOSTS.contains(&host.as_str());
-        let variable = config.api_key_env.as_deref().or(known.variable.filter(|_| is_default));
+        // The key of a provider is for that provider; nobody else gets it unless whoever runs the bridge says so.
+        let is_own = config.endpoint.is_none() || host == host_of(authority_of(known.endpoint));
+        let variable = config.api_key_env.as_deref().or(known.variable.filter(|_| is_own));
+        if let Some(owner) = variable.and_then(owner_of).filter(|&owner| owner != host && !is_named) {
+            return Err(format!(
+                "The key that is meant for {owner} does not go to {host}. Use another variable, or allow it: \
+                 {HOSTS_VARIABLE}={host} in the environment of the bridge"
+            ));
+        }
         let key = variable.map(|name| key(name, &environment)).transpose()?;
         if key.is_some() && !is_secure && !is_local {
             return Err(format!("A key does not go to {host} in the clear; the endpoint must be https://"));
@@ -116,6 +123,19 @@ fn key(variable: &str, environment: impl Fn(&str) -> Option<String>) -> Result<K
         return Err(format!("What the variable {variable} of the bridge's environment holds is no key"));
     }
     Ok(Key { variable: variable.to_owned(), value })
+}
+
+/// The host that the key in this variable is meant for, if it is one of the providers' own.
+fn owner_of(variable: &str) -> Option<&'static str> {
+    let providers = [Provider::Anthropic, Provider::OpenAi].map(known);
+    let own = providers.into_iter().find(|known| known.variable == Some(variable))?;
+    Some(host_of(authority_of(own.endpoint)))
+}
+
+/// The authority of an address, with or without its scheme.
+fn authority_of(address: &str) -> &str {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    rest.split('/').next().unwrap_or(rest)
 }
 
 /// The authority without its port.

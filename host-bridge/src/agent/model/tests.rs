@@ -238,8 +238,23 @@ fn the_host_decides_where_a_guest_may_send_what() {
         refused("endpoint=http://localhost:8\napi_key_env=BLANK_API_KEY", "")
             .contains("BLANK_API_KEY is not set")
     );
+    // The key of a provider goes to that provider.
+    for text in [
+        "endpoint=http://localhost:8\napi_key_env=OPENAI_API_KEY",
+        "endpoint=http://localhost:8\napi_key_env=ANTHROPIC_API_KEY",
+    ] {
+        assert!(refused(text, "").contains("does not go to localhost"), "{text}");
+        assert!(
+            refused(text, "localhost").contains("is not set"),
+            "whoever runs the bridge allows it: {text}"
+        );
+    }
     if cfg!(feature = "tls") {
         assert!(refused("", "").contains("OPENAI_API_KEY is not set"));
+        let crossed = "endpoint=https://api.anthropic.com";
+        assert!(!target(crossed, "").unwrap().1, "no key goes where nobody said that one should");
+        let crossed = format!("{crossed}\napi_key_env=OPENAI_API_KEY");
+        assert!(refused(&crossed, "").contains("is meant for api.openai.com"));
         assert_eq!(
             target("api_key_env=TEST_API_KEY", "").unwrap(),
             ("https://api.openai.com/v1/chat/completions".into(), true)
