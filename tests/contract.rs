@@ -302,10 +302,12 @@ fn talk_of_programs(talk: &mut Talk<'_>) {
 #[test]
 fn what_a_guest_answers_is_of_the_schema() {
     let contract = Contract::new();
-    let mut askr = Askr::boot(&Machine::new().with(program("visitor")));
+    let visitor = program("visitor");
+    let mut askr = Askr::boot(&Machine::new().with(visitor.clone()));
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("agent.sock");
     let hub = Hub::start(HubConfig { com2: askr.vm().com2_path(), socket, agent: false }).unwrap();
+    hub.know_program(b"visitor", visitor.host);
     let client = || {
         let client = HubClient::connect(hub.socket()).unwrap();
         client.set_patience(Some(2 * PATIENCE)).unwrap();
@@ -323,6 +325,10 @@ fn what_a_guest_answers_is_of_the_schema() {
     talk.ok(json!({ "op": "events.read", "cursor": 0 }));
     watcher.pushed(|line| line["event"]["kind"] == "fault");
     watcher.pushed(|line| line["ask"]["question"] == "stay or leave?");
+    // Of a program that the host knows.
+    talk.ok(json!({ "op": "proc.run", "argv": ["visitor"], "stdin": "crash\n" }));
+    let known = watcher.pushed(|line| line["event"]["kind"] == "fault");
+    assert_eq!(known["event"]["fault"]["places"][0]["address"], known["event"]["fault"]["rip"]);
     // A natural-language ask, and one whose words are no text.
     askr.start("ai what is the time");
     let natural = watcher.pushed(|line| line["ask"]["intent"] == "natural_language");
