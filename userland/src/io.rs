@@ -50,7 +50,8 @@ pub fn read(fd: Fd, buffer: &mut [u8]) -> Result<usize, Errno> {
     Err(Errno::EINTR)
 }
 
-/// A buffer of `N` bytes before a descriptor. It remembers the first error, so that none is lost.
+/// A buffer of `N` bytes before a descriptor. It remembers the first error, so that none is lost, and writes nothing after
+/// it: that would have a gap before it, and a disk that is full looks for room each time, for as long as that takes.
 struct Writer<const N: usize> {
     fd: Fd,
     buffer: [u8; N],
@@ -64,9 +65,10 @@ impl<const N: usize> Writer<N> {
     }
 
     fn flush(&mut self) {
-        let result = write_all(self.fd, &self.buffer[..self.used]);
+        if self.error.is_none() {
+            self.error = write_all(self.fd, &self.buffer[..self.used]).err();
+        }
         self.used = 0;
-        self.error = self.error.or(result.err());
     }
 
     fn put(&mut self, mut bytes: &[u8]) {
