@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use askr_wire::message::{AskFacts, Choice, Context};
-use askr_wire::{Message, Reader, ext, ext_items};
+use askr_wire::{Message, ext};
 
 use super::BootId;
 
@@ -48,20 +48,20 @@ impl Ask {
         (facts, items): (Option<AskFacts<'_>>, &[u8]),
     ) -> Self {
         // An ext that runs over its end tells no more; the question itself is whole and needs an answer.
-        let item =
-            |wanted| ext_items(items).flatten().find(|(kind, _)| *kind == wanted).map(|(_, bytes)| bytes);
-        let facts = facts.or_else(|| AskFacts::decode(item(ext::ASK_FACTS)?).ok());
+        let facts = facts.or_else(|| AskFacts::decode(ext::find(items, ext::ASK_FACTS)?).ok());
         let left = facts.map_or(UNTOLD_DEADLINE, |facts| Duration::from_millis(facts.left_ms.into()));
         Self {
             id,
             code,
             question: question.to_vec(),
             asker: facts.map(|facts| (facts.pid, facts.program.to_vec())),
-            choices: all(item(ext::ASK_CHOICES)).map(|choice: Choice<'_>| choice.0.to_vec()).collect(),
-            context: all(item(ext::ASK_CONTEXT))
+            choices: ext::messages(items, ext::ASK_CHOICES)
+                .map(|choice: Choice<'_>| choice.0.to_vec())
+                .collect(),
+            context: ext::messages(items, ext::ASK_CONTEXT)
                 .map(|pair: Context<'_>| (pair.key.to_vec(), pair.value.to_vec()))
                 .collect(),
-            default: item(ext::ASK_DEFAULT).map(<[u8]>::to_vec),
+            default: ext::find(items, ext::ASK_DEFAULT).map(<[u8]>::to_vec),
             deadline: now + left,
         }
     }
@@ -71,12 +71,6 @@ impl Ask {
     pub fn left_ms(&self, now: Instant) -> u64 {
         u64::try_from(self.deadline.saturating_duration_since(now).as_millis()).unwrap_or(u64::MAX)
     }
-}
-
-/// Messages that follow each other to the end of an item.
-fn all<'a, M: Message<'a>>(item: Option<&'a [u8]>) -> impl Iterator<Item = M> {
-    let mut reader = Reader::new(item.unwrap_or_default());
-    std::iter::from_fn(move || if reader.rest().is_empty() { None } else { M::get(&mut reader).ok() })
 }
 
 /// Longest time that an ask whose deadline the guest did not tell is kept.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use askr_wire::message::{EventsReply, EventsRequest, FaultFacts, LoggedEvent, ProcessEvent, REGISTERS};
 use askr_wire::status::Status;
-use askr_wire::{Message, code, ext, ext_items};
+use askr_wire::{Message, code, ext};
 
 use super::calls::{Call, Done};
 use super::machine::{Machine, payload_of};
@@ -80,11 +80,8 @@ impl From<FaultFacts<'_>> for Fault {
 impl Event {
     /// An event with its ext.
     pub(crate) fn new(boot: BootId, number: u64, code: u16, event: &ProcessEvent<'_>, items: &[u8]) -> Self {
-        let item = |wanted| {
-            let found = ext_items(items).flatten().find(|(kind, _)| *kind == wanted);
-            found.map(|(_, bytes)| bytes)
-        };
-        let fault = item(ext::FAULT_FACTS).and_then(|bytes| FaultFacts::decode(bytes).ok()).map(Fault::from);
+        let facts = ext::find(items, ext::FAULT_FACTS).and_then(|bytes| FaultFacts::decode(bytes).ok());
+        let fault = facts.map(Fault::from);
         let name = event.name.to_vec();
         let (pid, aux, info) = (event.pid, event.aux, event.info);
         Self { boot, number, time_ns: None, code, pid, aux, info, name, fault }

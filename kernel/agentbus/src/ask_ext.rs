@@ -2,7 +2,7 @@
 
 use askr_abi::{ASK_EXTRA_MAX, CHOICE_MAX, CHOICES_MAX, CONTEXT_KEY_MAX, CONTEXT_MAX};
 use askr_wire::message::{Choice, Context};
-use askr_wire::{Message, Reader, ext, ext_items};
+use askr_wire::{Message, ext, ext_items};
 
 /// Kind and length of an item.
 const ITEM_HEAD: usize = 3;
@@ -100,34 +100,20 @@ impl AskExtra {
     }
 }
 
-/// The messages of the items of one kind.
-fn items<'e, M: Message<'e>>(extra: &'e [u8], kind: u8) -> impl Iterator<Item = M> {
-    let items = ext_items(extra).map_while(Result::ok).filter(move |&(of, _)| of == kind);
-    items.flat_map(|(_, bytes)| {
-        let mut reader = Reader::new(bytes);
-        core::iter::from_fn(move || {
-            if reader.rest().is_empty() {
-                return None;
-            }
-            M::get(&mut reader).ok()
-        })
-    })
-}
-
 /// The answers that an ask with these items takes; without any, it takes all.
 pub fn choices(extra: &[u8]) -> impl Iterator<Item = &[u8]> {
-    items(extra, ext::ASK_CHOICES).map(|Choice(choice)| choice)
+    ext::messages(extra, ext::ASK_CHOICES).map(|Choice(choice)| choice)
 }
 
 /// What helps to answer it: names and values.
 pub fn context(extra: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
-    items(extra, ext::ASK_CONTEXT).map(|Context { key, value }| (key, value))
+    ext::messages(extra, ext::ASK_CONTEXT).map(|Context { key, value }| (key, value))
 }
 
 /// The default that was told.
 #[must_use]
 pub fn default_answer(extra: &[u8]) -> Option<&[u8]> {
-    ext_items(extra).map_while(Result::ok).find(|&(kind, _)| kind == ext::ASK_DEFAULT).map(|(_, bytes)| bytes)
+    ext::find(extra, ext::ASK_DEFAULT)
 }
 
 /// Whether an ask with these items takes this answer.

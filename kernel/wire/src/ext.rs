@@ -1,7 +1,7 @@
 //! Extension items of a session frame: `[kind:1][len:2][bytes]`. Later generations put there what the base
 //! layouts cannot hold; a reader skips the kinds it does not know.
 
-use crate::cursor::{NoRoom, Reader, Writer};
+use crate::cursor::{Message, NoRoom, Reader, Writer};
 
 /// Facts about an ask: [`crate::message::AskFacts`].
 pub const ASK_FACTS: u8 = 1;
@@ -55,6 +55,18 @@ impl<'a> Iterator for ExtItems<'a> {
             MalformedExt
         }))
     }
+}
+
+/// The bytes of the first item of this kind.
+#[must_use]
+pub fn find(ext: &[u8], kind: u8) -> Option<&[u8]> {
+    ext_items(ext).map_while(Result::ok).find(|&(of, _)| of == kind).map(|(_, bytes)| bytes)
+}
+
+/// The messages that follow each other to the end of the first item of this kind; none without such an item.
+pub fn messages<'a, M: Message<'a>>(ext: &'a [u8], kind: u8) -> impl Iterator<Item = M> {
+    let mut reader = Reader::new(find(ext, kind).unwrap_or_default());
+    core::iter::from_fn(move || if reader.rest().is_empty() { None } else { M::get(&mut reader).ok() })
 }
 
 /// Appends one item to an ext under construction.
