@@ -1,7 +1,9 @@
 //! Programs for the guest, compiled by the test with the C compiler that Rust links with.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use askr::ExtraFile;
 
@@ -26,9 +28,12 @@ pub(crate) enum Link {
     At(&'static str),
 }
 
-/// Compiles `tests/programs/SOURCE.c` to a file of this name.
+/// Compiles `tests/programs/SOURCE.c` to a file of this name. Tests run side by side, and two may want the same one:
+/// it has another name until it is whole, so that neither finds the other's without its end or without its mode.
 pub(crate) fn compiled(source: &str, name: &str, link: Link) -> PathBuf {
-    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let unfinished = folder.join(format!("{name}.{}", COUNT.fetch_add(1, Ordering::Relaxed)));
     let mut cc = Command::new("cc");
     // With the names and lines that a fault's places are told by, and the frame pointers that its backtrace follows.
     cc.args([
@@ -54,10 +59,16 @@ pub(crate) fn compiled(source: &str, name: &str, link: Link) -> PathBuf {
         Link::WritableCode => cc.args(alone).arg("-Wl,-N,--no-warn-rwx-segments"),
         Link::At(address) => cc.args(alone).arg(format!("-Wl,-Ttext-segment={address}")),
     };
-    let output =
-        cc.arg("-o").arg(&out).arg(format!("{SOURCES}/{source}.c")).output().expect("a C compiler, `cc`");
+    let output = cc
+        .arg("-o")
+        .arg(&unfinished)
+        .arg(format!("{SOURCES}/{source}.c"))
+        .output()
+        .expect("a C compiler, `cc`");
     assert!(output.status.success(), "{source}.c: {}", String::from_utf8_lossy(&output.stderr));
-    out
+    let whole = folder.join(name);
+    fs::rename(unfinished, &whole).unwrap();
+    whole
 }
 
 /// `tests/programs/NAME.c` as `/bin/NAME`.
