@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::client::Client;
 use crate::json::{self, Error, Problem};
-use crate::session::{Ask, AskId, BootId, Notice, Session};
+use crate::session::{Ask, AskId, BootId, Event, Notice, Session};
 
 /// Most waits under way of one client.
 const WAITS_MAX: usize = 16;
@@ -52,33 +52,34 @@ impl Board {
     }
 
     /// Tells whom it concerns. Never waits: called on the session's thread.
-    pub(super) fn notice(&self, notice: &Notice) {
+    pub(super) fn notice(&self, mut notice: Notice) {
+        // Before the lock is taken: the first fault of a program reads its file.
+        if let Notice::Event(event) = &mut notice {
+            self.locate(event);
+        }
         let mut state = self.lock();
-        match notice {
+        match &notice {
             Notice::Ask(ask) => state.hand_out(ask),
-            Notice::Event(event) => {
-                #[cfg(feature = "symbols")]
-                let event = &self.located(event.clone());
-                let line = json::event_pushed(event);
-                state.subscribers.iter().filter(|one| one.events).for_each(|one| one.client.push(&line));
-            }
+            Notice::Event(event) => state.push_event(&json::event_pushed(event)),
             Notice::EventsLost { boot, from, count } => {
-                let line = json::events_lost_pushed(*boot, *from, *count);
-                state.subscribers.iter().filter(|one| one.events).for_each(|one| one.client.push(&line));
+                state.push_event(&json::events_lost_pushed(*boot, *from, *count));
             }
             Notice::AsksGone | Notice::State => {}
         }
         self.announce(&mut state);
     }
 
-    /// The event, with the places of its fault.
+    /// Gives an event the places of its fault, where they are known.
     #[cfg(feature = "symbols")]
-    pub(super) fn located(&self, mut event: crate::session::Event) -> crate::session::Event {
+    pub(super) fn locate(&self, event: &mut Event) {
         if let Some(fault) = &mut event.fault {
             fault.places = self.symbols.places(&event.name, fault.rip, &fault.backtrace);
         }
-        event
     }
+
+    /// Without debug information no place is known.
+    #[cfg(not(feature = "symbols"))]
+    pub(super) const fn locate(&self, _: &mut Event) {}
 
     fn announce(&self, state: &mut State) {
         state.changes += 1;
@@ -218,6 +219,11 @@ impl State {
         }
         let line = json::ask_pushed(ask);
         self.subscribers.iter().filter(|one| one.asks).for_each(|one| one.client.push(&line));
+    }
+
+    /// Gives a line about events to those who subscribe to them.
+    fn push_event(&self, line: &str) {
+        self.subscribers.iter().filter(|one| one.events).for_each(|one| one.client.push(line));
     }
 }
 

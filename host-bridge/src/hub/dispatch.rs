@@ -9,8 +9,6 @@ use serde_json::Value;
 use super::Inner;
 use super::client::Client;
 use crate::json::{self, AskName, Command, Envelope, Error, Problem};
-#[cfg(feature = "symbols")]
-use crate::ops::EventPage;
 use crate::ops::{Job, Look, OpError, Operation, Spawn, Until};
 use crate::session::{BootId, CallError};
 
@@ -177,12 +175,8 @@ fn events(
     let give_up = Instant::now() + wait;
     loop {
         let seen = hub.board.changes();
-        let page = operation.events(cursor).map_err(plain)?;
-        #[cfg(feature = "symbols")]
-        let page = EventPage {
-            events: page.events.into_iter().map(|event| hub.board.located(event)).collect(),
-            ..page
-        };
+        let mut page = operation.events(cursor).map_err(plain)?;
+        page.events.iter_mut().for_each(|event| hub.board.locate(event));
         let has_news = !page.events.is_empty() || page.lost > 0;
         if has_news || !wait_change(hub, client, seen, give_up) {
             return Ok(json::events(&page));

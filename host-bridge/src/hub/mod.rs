@@ -82,7 +82,7 @@ impl Hub {
         let listener = socket::bind(socket)?;
         let board = Arc::new(Board::default());
         let theirs = Arc::clone(&board);
-        let session = Session::start(connect, Box::new(move |notice| theirs.notice(&notice)))?;
+        let session = Session::start(connect, Box::new(move |notice| theirs.notice(notice)))?;
         let inner = Arc::new(Inner {
             session,
             board,
