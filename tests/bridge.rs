@@ -11,25 +11,17 @@ use std::time::Instant;
 
 use askr::Machine;
 use common::PATIENCE;
+use common::bridge::{outcome, reply};
 use common::peer::counters;
 use common::program::{Link, compiled};
 use common::shell::{Askr, PROMPT};
-use host_bridge::client::HubClient;
 use host_bridge::hub::{Hub, HubConfig};
-use host_bridge::json::Answer;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// One call on a connection of its own; the error's code if it fails.
 fn call(socket: &Path, request: &Value) -> Result<Value, String> {
-    let mut client = HubClient::connect(socket).unwrap();
-    client.set_patience(Some(2 * PATIENCE)).unwrap();
-    let reply = client.request(request).unwrap();
-    match Answer::of(&reply) {
-        Answer::Ok(ok) => Ok(ok),
-        Answer::Error { code, .. } => Err(code),
-        Answer::Other => panic!("no reply: {reply}"),
-    }
+    outcome(&reply(socket, request))
 }
 
 fn version_of(socket: &Path) -> String {

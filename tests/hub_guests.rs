@@ -11,10 +11,9 @@ use std::time::{Duration, Instant};
 
 use askr::Machine;
 use common::PATIENCE;
+use common::bridge::{outcome, reply};
 use common::shell::{Askr, Own};
-use host_bridge::client::HubClient;
 use host_bridge::hub::{Hub, HubConfig};
-use host_bridge::json::Answer;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -70,15 +69,8 @@ impl Desk {
 
 /// One call: the boot that its reply comes from, and the code of the error if it fails.
 fn call(socket: &Path, request: &Value) -> (Value, Result<Value, String>) {
-    let mut client = HubClient::connect(socket).unwrap();
-    client.set_patience(Some(2 * PATIENCE)).unwrap();
-    let reply = client.request(request).unwrap();
-    let result = match Answer::of(&reply) {
-        Answer::Ok(ok) => Ok(ok),
-        Answer::Error { code, .. } => Err(code),
-        Answer::Other => panic!("no reply: {reply}"),
-    };
-    (reply["boot"].clone(), result)
+    let reply = reply(socket, request);
+    (reply["boot"].clone(), outcome(&reply))
 }
 
 #[test]

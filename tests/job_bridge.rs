@@ -2,15 +2,14 @@
 
 mod common;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use askr::Machine;
 use common::PATIENCE;
+use common::bridge::{outcome, reply};
 use common::program::program;
 use common::shell::{Askr, Own};
-use host_bridge::client::HubClient;
 use host_bridge::hub::{Hub, HubConfig};
-use host_bridge::json::Answer;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -35,23 +34,12 @@ impl Bench {
 
     /// One call on a connection of its own; the code of the error if it fails.
     fn call(&self, request: &Value) -> Result<Value, String> {
-        call(&self.socket, request)
+        outcome(&reply(&self.socket, request))
     }
 
     #[track_caller]
     fn ok(&self, request: &Value) -> Value {
         self.call(request).unwrap_or_else(|code| panic!("{request}: {code}"))
-    }
-}
-
-fn call(socket: &Path, request: &Value) -> Result<Value, String> {
-    let mut client = HubClient::connect(socket).unwrap();
-    client.set_patience(Some(2 * PATIENCE)).unwrap();
-    let reply = client.request(request).unwrap();
-    match Answer::of(&reply) {
-        Answer::Ok(ok) => Ok(ok),
-        Answer::Error { code, .. } => Err(code),
-        Answer::Other => panic!("no reply: {reply}"),
     }
 }
 

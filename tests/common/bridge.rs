@@ -30,19 +30,29 @@ pub(crate) fn program() -> PathBuf {
     messages.lines().filter_map(message).find_map(built).expect("cargo names the program that it built")
 }
 
+/// The reply to a request on a connection of its own.
+pub(crate) fn reply(socket: &Path, request: &Value) -> Value {
+    let mut client = HubClient::connect(socket).unwrap();
+    client.set_patience(Some(2 * PATIENCE)).unwrap();
+    client.request(request).unwrap()
+}
+
+/// What is in `ok` of a reply, or its error's code.
+#[track_caller]
+pub(crate) fn outcome(reply: &Value) -> Result<Value, String> {
+    match Answer::of(reply) {
+        Answer::Ok(ok) => Ok(ok),
+        Answer::Error { code, .. } => Err(code),
+        Answer::Other => panic!("no reply: {reply}"),
+    }
+}
+
 /// One call on a connection of its own, with time enough; the error's code if it fails.
 pub(crate) fn call(socket: &Path, mut request: Value) -> Result<Value, String> {
     if request["timeout_ms"].is_null() {
         request["timeout_ms"] = json!(u64::try_from(PATIENCE.as_millis()).unwrap());
     }
-    let mut client = HubClient::connect(socket).unwrap();
-    client.set_patience(Some(2 * PATIENCE)).unwrap();
-    let reply = client.request(&request).unwrap();
-    match Answer::of(&reply) {
-        Answer::Ok(ok) => Ok(ok),
-        Answer::Error { code, .. } => Err(code),
-        Answer::Other => panic!("no reply: {reply}"),
-    }
+    outcome(&reply(socket, &request))
 }
 
 /// Whether a frame from the guest gets through.

@@ -6,14 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use askr_wire::{FrameType, code};
-use host_bridge::client::HubClient;
 use host_bridge::hub::Hub;
 use host_bridge::link::{Connect, Stream};
 use host_bridge::socket;
 use serde_json::{Value, json};
 
-use crate::common::PATIENCE;
 use crate::common::peer::{Peer, frame};
+use crate::common::{PATIENCE, bridge};
 use crate::{GUEST, newcomer, reads, write};
 
 /// How often the line is taken away from the bridge.
@@ -46,13 +45,10 @@ impl Line {
     }
 }
 
-fn call(socket: &Path, mut request: Value) -> Value {
-    request["timeout_ms"] = json!(u64::try_from(PATIENCE.as_millis()).unwrap());
-    let mut client = HubClient::connect(socket).unwrap();
-    client.set_patience(Some(2 * PATIENCE)).unwrap();
-    let reply = client.request(&request).unwrap();
-    assert!(reply["error"].is_null(), "{request}: {reply}");
-    reply["ok"].clone()
+#[track_caller]
+fn call(socket: &Path, request: Value) -> Value {
+    let shown = request.to_string();
+    bridge::call(socket, request).unwrap_or_else(|code| panic!("{shown}: {code}"))
 }
 
 /// Appends a line over the bridge, and reads what it appended so far.
