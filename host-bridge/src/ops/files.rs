@@ -128,7 +128,7 @@ impl Operation<'_> {
         let (at, done) = match to {
             WriteTo::Offset(offset) => (offset, 0),
             WriteTo::Replace => {
-                let room = self.write_room(WRITE_HEAD + path.len())?;
+                let room = self.write_room(WriteRequest::HEAD_LEN + path.len())?;
                 let first = &data[..data.len().min(room)];
                 let done = self.write_chunk(WriteMode::Replace, path, first)?;
                 (0, done)
@@ -143,7 +143,7 @@ impl Operation<'_> {
 
     /// Appends frame by frame: each may only go out when the one before it has arrived.
     fn append(&self, path: &[u8], data: &[u8], sync: bool) -> Result<u64, OpError> {
-        let room = self.write_room(WRITE_HEAD + path.len())?;
+        let room = self.write_room(WriteRequest::HEAD_LEN + path.len())?;
         let mut written = 0;
         loop {
             let end = data.len().min(written + room);
@@ -164,7 +164,7 @@ impl Operation<'_> {
     /// Writes `data` from byte `done` on, the front of which lies at `at` in the file. The last frame asks for all of it to
     /// be on the device: only then does a disk tell that it is full.
     fn write_rest(&self, path: &[u8], data: &[u8], (at, done): (u64, usize)) -> Result<(), OpError> {
-        let room = self.write_room(WRITE_AT_HEAD + path.len())?;
+        let room = self.write_room(WriteAtRequest::HEAD_LEN + path.len())?;
         let mut flights = Flights::new(self);
         let (mut asked, mut written, mut is_synced) = (done, done, false);
         while written < data.len() || !is_synced {
@@ -211,10 +211,6 @@ impl Operation<'_> {
         }
     }
 }
-
-/// Bytes of a WRITE and of a WRITE_AT beside path and data.
-const WRITE_HEAD: usize = 3;
-const WRITE_AT_HEAD: usize = 11;
 
 fn read_data(body: &[u8], len: u32) -> Result<&[u8], CallError> {
     let reply: ReadReply<'_> = decode(body)?;

@@ -243,7 +243,7 @@ impl Operation<'_> {
     /// # Errors
     /// As [`crate::session::Session::call`]; [`OpError::before`] tells what was taken before.
     pub fn input(&self, job: u32, data: &[u8], eof: bool) -> Result<usize, OpError> {
-        let room = self.room() - 5;
+        let room = self.room() - InputRequest::HEAD_LEN;
         let (mut taken, mut give_up) = (0, self.deadline());
         loop {
             let end = data.len().min(taken + room);

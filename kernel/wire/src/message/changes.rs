@@ -56,6 +56,11 @@ pub struct WriteAtRequest<'a> {
     pub data: &'a [u8],
 }
 
+impl WriteAtRequest<'_> {
+    /// Bytes beside path and data.
+    pub const HEAD_LEN: usize = 11;
+}
+
 impl<'a> Message<'a> for WriteAtRequest<'a> {
     fn put(&self, to: &mut Writer<'_>) -> Result<(), NoRoom> {
         to.u64(self.offset)?;

@@ -198,6 +198,11 @@ pub struct WriteRequest<'a> {
     pub data: &'a [u8],
 }
 
+impl WriteRequest<'_> {
+    /// Bytes beside path and data.
+    pub const HEAD_LEN: usize = 3;
+}
+
 impl<'a> Message<'a> for WriteRequest<'a> {
     fn put(&self, to: &mut Writer<'_>) -> Result<(), NoRoom> {
         to.u8(self.mode as u8)?;

@@ -364,6 +364,11 @@ pub struct InputRequest<'a> {
     pub data: &'a [u8],
 }
 
+impl InputRequest<'_> {
+    /// Bytes before the data.
+    pub const HEAD_LEN: usize = 5;
+}
+
 impl<'a> Message<'a> for InputRequest<'a> {
     fn put(&self, to: &mut Writer<'_>) -> Result<(), NoRoom> {
         to.u32(self.job)?;
