@@ -11,6 +11,8 @@ use crate::{Error, Result};
 
 /// Largest file that goes into the guest: it lives in the guest's memory.
 const EXTRA_MAX: u64 = 256 << 20;
+/// Where the guest has file systems of its own: a file of the initrd would not be seen there.
+const MOUNTED: [&str; 3] = ["/dev", "/disk", "/proc"];
 /// Longest guest path; with it every name fits a ustar header (`ustar` name field, 100 bytes).
 const GUEST_PATH_MAX: usize = 100;
 
@@ -42,6 +44,9 @@ impl ExtraFile {
         }
         if guest[1..].split('/').any(|part| matches!(part, "" | "." | "..")) {
             return Err(format!("the guest path {guest} may not contain empty parts, `.` or `..`"));
+        }
+        if let Some(mounted) = MOUNTED.iter().find(|mounted| Path::new(&guest).starts_with(mounted)) {
+            return Err(format!("what is in {mounted} is the guest's own; {guest} would not be seen there"));
         }
         Ok(Self { host, guest })
     }
@@ -112,12 +117,46 @@ impl<'a> Content<'a> {
     }
 }
 
+/// The names in a tar file, without slashes at their ends.
+struct Names {
+    folders: BTreeSet<String>,
+    files: BTreeSet<String>,
+}
+
+impl Names {
+    fn of(archive: &Path) -> io::Result<Self> {
+        let (mut folders, mut files) = (BTreeSet::new(), BTreeSet::new());
+        for entry in tar::Archive::new(File::open(archive)?).entries()? {
+            let entry = entry?;
+            let names = if entry.header().entry_type().is_dir() { &mut folders } else { &mut files };
+            names.insert(String::from_utf8_lossy(&entry.path_bytes()).trim_end_matches('/').to_owned());
+        }
+        Ok(Self { folders, files })
+    }
+
+    /// Why there can't be a file at `path` beside these names and the other entries.
+    fn refuse(&self, path: &str, entries: &[Entry<'_>]) -> Option<String> {
+        let above =
+            |path: &str, other: &str| other.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
+        if self.folders.contains(path) || entries.iter().any(|other| above(path, other.path)) {
+            return Some(format!("can't be /{path} in the guest, which is a folder there"));
+        }
+        let given = entries.iter().map(|entry| entry.path);
+        let file = self.files.iter().map(String::as_str).chain(given).find(|file| above(file, path))?;
+        Some(format!("can't be /{path} in the guest: /{file} is a file there"))
+    }
+}
+
 /// Writes `to`: everything in the tar file `base`, and the entries. An entry replaces what has the same path in
 /// `base` or earlier in the list.
 pub(crate) fn with_entries(base: &Path, entries: &[Entry<'_>], to: &Path) -> Result<()> {
+    let there = Names::of(base).map_err(Error::io("reading the initrd"))?;
     for entry in entries {
         if let Content::Host(file) = entry.content {
             file.check()?;
+            if let Some(reason) = there.refuse(entry.path, entries) {
+                return Err(Error::ExtraFile { path: file.host.clone(), reason });
+            }
         }
     }
     write_tar(base, entries, to).map_err(Error::io("packing the initrd"))
@@ -186,8 +225,9 @@ mod tests {
 
     #[test]
     fn guest_paths_that_lead_elsewhere_are_refused() {
-        for text in
-            ["prog:/../etc/motd", "prog:/a//b", "prog:/a/./b", "..", &format!("prog:/{}", "x".repeat(100))]
+        let long = format!("prog:/{}", "x".repeat(100));
+        let unseen = ["prog:/dev/x", "prog:/dev", "prog:/proc/", "prog:/disk/a/b"];
+        for text in ["prog:/../etc/motd", "prog:/a//b", "prog:/a/./b", "..", &long].into_iter().chain(unseen)
         {
             assert!(ExtraFile::parse(text).is_err(), "{text}");
         }
@@ -205,6 +245,31 @@ mod tests {
         assert_eq!(file.check().unwrap(), None);
         let folder = ExtraFile { host: folder.path().to_owned(), guest: "/bin/x".into() };
         assert!(folder.check().unwrap_err().to_string().contains("not a regular file"));
+    }
+
+    #[test]
+    fn files_where_there_can_be_none_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let mut base = tar::Builder::new(File::create(path("base")).unwrap());
+        append(&mut base, "bin/", 0o755, tar::EntryType::Directory, &[]).unwrap();
+        append(&mut base, "bin/sh", 0o755, tar::EntryType::Regular, b"sh").unwrap();
+        base.into_inner().unwrap();
+        fs::write(path("new"), "new").unwrap();
+        for (guests, reason) in [
+            (&["/bin"][..], "/bin in the guest, which is a folder there"),
+            (&["/bin/sh/x"], "/bin/sh/x in the guest: /bin/sh is a file there"),
+            (&["/opt", "/opt/a"], "/opt in the guest, which is a folder there"),
+            (&["/opt/a/b/c", "/opt/a"], "/opt/a/b/c in the guest: /opt/a is a file there"),
+            (&["/bin/shell", "/binary", "/opt/a", "/opt/ab"], ""),
+        ] {
+            let extra = guests.iter().map(|&guest| ExtraFile { host: path("new"), guest: guest.into() });
+            let extra: Vec<_> = extra.collect();
+            let entries: Vec<_> = extra.iter().map(Entry::of_file).collect();
+            let error = with_entries(&path("base"), &entries, &path("out")).err();
+            let said = error.map_or(String::new(), |error| error.to_string());
+            assert!(said.ends_with(reason) && said.is_empty() == reason.is_empty(), "{guests:?}: {said}");
+        }
     }
 
     #[test]
