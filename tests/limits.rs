@@ -2,17 +2,18 @@
 
 mod common;
 
-use std::io::Write;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io::{self, Write};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use askr::Machine;
-use askr_wire::code;
-use askr_wire::message::PingRequest;
-use common::peer::{Peer, bytes, com2};
+use askr_wire::message::{PingRequest, ReadRequest};
+use askr_wire::{FrameType, code};
+use common::peer::{Peer, bytes, com2, frame};
 use common::program::program;
-use common::shell::{Shared, number_after};
+use common::shell::{Askr, Shared, number_after};
 
 /// Little memory, so that all of it is taken soon.
 static GUEST: Shared = Shared::new(|| Machine::new().memory_mib(40).with(program("limits")));
@@ -61,6 +62,25 @@ fn a_bad_pointer_to_wait4_costs_no_exit_status() {
     assert_eq!(askr.run("limits status"), "usage -14\r\nword -14\r\ngood 1\r\ncode 42\r\n");
 }
 
+/// Sends `block` to COM2 again and again, and reads what comes if `read` says so, until `meanwhile` is over.
+fn flooded<R>(line: &UnixStream, block: &[u8], read: bool, meanwhile: impl FnOnce() -> R) -> R {
+    /// Ends the flood also when what happens meanwhile fails.
+    struct Ends<'a>(&'a UnixStream);
+    impl Drop for Ends<'_> {
+        fn drop(&mut self) {
+            let _ = self.0.shutdown(Shutdown::Both);
+        }
+    }
+    thread::scope(|scope| {
+        let _ends = Ends(line);
+        scope.spawn(|| while (&*line).write_all(block).is_ok() {});
+        if read {
+            scope.spawn(|| io::copy(&mut &*line, &mut io::sink()));
+        }
+        meanwhile()
+    })
+}
+
 #[test]
 fn a_flood_on_com2_leaves_the_shell_to_the_person() {
     let mut askr = GUEST.take();
@@ -69,31 +89,47 @@ fn a_flood_on_com2_leaves_the_shell_to_the_person() {
     for (kind, block) in
         [("delimiters", vec![0; 65_536]), ("no delimiter", vec![b'A'; 65_536]), ("noise", noise)]
     {
-        let mut line = com2(askr.vm());
-        line.set_write_timeout(Some(Duration::from_millis(100))).unwrap();
-        let done = AtomicBool::new(false);
-        thread::scope(|scope| {
-            // Nothing that the guest sends is read meanwhile.
-            scope.spawn(|| {
-                while !done.load(Ordering::Relaxed) {
-                    // A full line takes nothing until the guest has read: the next round tries again.
-                    let _ = line.write(&block);
-                }
-            });
+        // Nothing that the guest sends is read meanwhile.
+        let line = com2(askr.vm());
+        flooded(&line, &block, false, || {
             let until = Instant::now() + FLOOD;
             while Instant::now() < until {
                 let begun = Instant::now();
                 let shown = askr.run("echo well");
                 let took = begun.elapsed();
-                if shown != "well\r\n" || took >= RESPONSE {
-                    done.store(true, Ordering::Relaxed);
-                    panic!("{kind}: {shown:?} after {took:?}");
-                }
+                assert!(shown == "well\r\n" && took < RESPONSE, "{kind}: {shown:?} after {took:?}");
             }
-            done.store(true, Ordering::Relaxed);
         });
     }
     // The line is as good as before.
     let mut peer = Peer::in_session(askr.vm());
     peer.ok(code::PING, &bytes(&PingRequest { counter: 7 }));
+}
+
+/// How much longer a program may take beside requests without end. It is two; if the requests went first, it would be
+/// twenty and more.
+const BESIDE: f64 = 6.0;
+
+/// Seconds, by the guest's clock, that a program takes to count.
+fn counting(askr: &mut Askr) -> f64 {
+    let begun = askr.uptime();
+    askr.run("i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done");
+    askr.uptime() - begun
+}
+
+#[test]
+fn requests_without_end_leave_programs_their_half_of_the_processor() {
+    let mut askr = GUEST.take();
+    // A file that takes long to make: as many events as are kept.
+    askr.run("i=0; while [ $i -lt 600 ]; do /bin/true; i=$((i+1)); done");
+    let read = bytes(&ReadRequest { offset: 0, len: 1, path: b"/proc/events" });
+    let block = frame(FrameType::Request, code::REQUEST_SEQ_FIRST, code::READ, None, &read).repeat(1000);
+    let (mut alone, mut beside) = (0.0, 0.0);
+    for _ in 0..3 {
+        alone += counting(&mut askr);
+        let line = com2(askr.vm());
+        beside += flooded(&line, &block, true, || counting(&mut askr));
+    }
+    eprintln!("alone {alone:.2} s, beside the requests {beside:.2} s");
+    assert!(beside < BESIDE * alone, "alone {alone:.2} s, beside the requests {beside:.2} s");
 }

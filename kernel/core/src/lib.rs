@@ -2,7 +2,7 @@
 //! [`stack`]), what it may use of that ([`areas`]) and of the machine ([`limits`]), what the initial archive holds
 //! ([`initrd`]), what a path means ([`path`]), what a signal does ([`signal`]), who belongs to whom ([`family`]), what `clone` makes
 //! ([`clone`]), which program runs a script ([`script`]), what a terminal does with the bytes typed at
-//! it ([`tty`]), what was told already ([`told`]) and what the date is ([`wall`]). Nothing here waits, maps memory or touches a device.
+//! it ([`tty`]), whose turn it is ([`turns`]), what was told already ([`told`]) and what the date is ([`wall`]). Nothing here waits, maps memory or touches a device.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -21,4 +21,5 @@ pub mod signal;
 pub mod stack;
 pub mod told;
 pub mod tty;
+pub mod turns;
 pub mod wall;

@@ -80,12 +80,13 @@ impl Worker {
         }
     }
 
-    /// Carries out what is in line, then returns.
+    /// Carries out what is in line, then returns. After each request others have their turn.
     fn serve(&self, mut execute: impl FnMut(&Control<'_>) -> Result<Vec<u8>, Status>) {
         loop {
             let next = self.jobs.lock().pop_front();
             let Some(job) = next else { return };
             respond(job.token, &job.execute(&mut execute));
+            sched::yield_now();
         }
     }
 }

@@ -34,9 +34,6 @@ use spin::{Mutex, Once};
 
 /// Bytes that are taken from COM2 between two looks at what is to be sent.
 const CHUNK: usize = 512;
-/// Chunks in a row, without having caught up with the host, after which the bus takes a break, and how long that is.
-const BURST: u32 = 32;
-const BREAK: Nanos = SECOND / 100;
 /// The bus task looks around at least this often.
 const IDLE: Nanos = SECOND;
 
@@ -109,7 +106,6 @@ extern "C" fn bus_task(_: u64) -> ! {
     let mut body = Box::new([0; SESSION_PAYLOAD_MAX]);
     let mut chunk = [0; CHUNK];
     let mut noted = port::errors();
-    let mut burst = 0;
     loop {
         let count = port::read(&mut chunk);
         for &byte in &chunk[..count] {
@@ -123,13 +119,10 @@ extern "C" fn bus_task(_: u64) -> ! {
         end_waits();
         jobs::tick(&mut body[..]);
         let next_look = transmit(&mut frame);
-        burst = if count == 0 { 0 } else { burst + 1 };
-        if burst == BURST {
-            // A host that sends without a pause does not get the whole machine: everybody else runs for a tick.
-            burst = 0;
-            sched::sleep_until(clock::now() + BREAK, || false);
-        }
-        if count == 0 {
+        if count > 0 {
+            // A host that sends without a pause does not get the whole machine: others have their turn.
+            sched::yield_now();
+        } else {
             let deadlines = [with_router(|router| router.next_deadline()), jobs::next_deadline(), next_look];
             let idle = clock::now() + IDLE;
             sched::park_until(deadlines.into_iter().flatten().fold(idle, Nanos::min));

@@ -1,5 +1,6 @@
 //! The scheduler. One core; kernel code is never preempted: a task runs until it parks, yields or returns to user
-//! mode. User code is preempted by the tick. Kernel tasks (bus, terminal) run before user tasks. The shells of the console,
+//! mode. User code is preempted by the tick. Kernel tasks (bus, terminal) run before user tasks, but not for ever
+//! (`askr_core::turns`). The shells of the console,
 //! the terminal's foreground group and all others take turns, however many there are of each, so that the person can always
 //! do something about them; else it is round robin.
 
@@ -18,6 +19,7 @@ use crate::sync::IrqMutex;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use askr_abi::Errno;
+use askr_core::turns::{Side, Turns};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use x86_64::instructions::interrupts;
 
@@ -40,6 +42,8 @@ const CLASSES: usize = 3;
 struct Scheduler {
     current: Option<Arc<Task>>,
     kernel: VecDeque<Arc<Task>>,
+    /// Between kernel tasks and user tasks.
+    turns: Turns,
     /// User tasks, by [`Class`].
     user: [VecDeque<Arc<Task>>; CLASSES],
     /// The class whose turn is next, if it has a task.
@@ -49,6 +53,7 @@ struct Scheduler {
 static SCHEDULER: IrqMutex<Scheduler> = IrqMutex::new(Scheduler {
     current: None,
     kernel: VecDeque::new(),
+    turns: Turns::new(),
     user: [const { VecDeque::new() }; CLASSES],
     turn: 0,
 });
@@ -138,11 +143,12 @@ pub(crate) fn leave_for_good() -> ! {
     unreachable!("an ended task was scheduled");
 }
 
-/// Whether the running user task should let others run: its time slice is over, or a kernel task waits.
+/// Whether the running user task should let others run: its time slice is over, or a kernel task waits whose turn it is.
 pub(crate) fn should_yield() -> bool {
     let preempt = PREEMPT.swap(false, Ordering::Relaxed);
     let scheduler = SCHEDULER.lock();
-    !scheduler.kernel.is_empty() || (preempt && scheduler.has_user())
+    let for_kernel = !scheduler.kernel.is_empty() && !scheduler.turns.programs_first(clock::now());
+    for_kernel || (preempt && scheduler.has_user())
 }
 
 /// The tick, in its interrupt.
@@ -179,12 +185,14 @@ fn leave() {
     }
 }
 
-/// Adds the time since it got the processor, or was charged last, to the account of the running task's process.
+/// Adds the time since it got the processor, or was charged last, to the account of the running task's process, or to
+/// that of the kernel tasks.
 fn charge(task: &Task) {
     let now = clock::now();
-    let since = RUNS_SINCE.swap(now, Ordering::Relaxed);
-    if let Some(process) = task.process() {
-        process.add_time(now.saturating_sub(since));
+    let time = now.saturating_sub(RUNS_SINCE.swap(now, Ordering::Relaxed));
+    match task.process() {
+        Some(process) => process.add_time(time),
+        None => SCHEDULER.lock().turns.kernel_ran(time),
     }
 }
 
@@ -229,7 +237,10 @@ impl Scheduler {
     }
 
     fn pop(&mut self) -> Option<Arc<Task>> {
-        self.kernel.pop_front().or_else(|| self.pop_user())
+        match self.turns.choose(clock::now(), !self.kernel.is_empty(), self.has_user())? {
+            Side::Kernel => self.kernel.pop_front(),
+            Side::Programs => self.pop_user(),
+        }
     }
 
     fn pop_user(&mut self) -> Option<Arc<Task>> {
