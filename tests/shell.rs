@@ -141,6 +141,10 @@ fn commands_are_connected_to_each_other_and_to_files() {
     assert_eq!(askr.status(), 2);
     assert_eq!(askr.run("/etc"), "sh: /etc: Permission denied\r\n");
     assert_eq!(askr.status(), 126);
+    // Of two descriptors the one that is wrong is named.
+    assert_eq!(askr.run("echo x >&9"), "sh: 9: Bad file descriptor\r\n");
+    assert_eq!(askr.run("cat 3<&9x"), "sh: 9x: Bad file descriptor\r\n");
+    assert!(askr.run("sh -ez").starts_with("sh: -ez: unknown option\r\nusage: sh "));
 }
 
 #[test]

@@ -50,6 +50,11 @@ cd /; pwd; cd /tmp && pwd; cd - ; cd /nothing 2>/dev/null || echo "no cd"
 unset -f f; f 2>/dev/null; echo $?
 type cd >/dev/null; echo $?; command -v echo; command echo plain; command -v nothing_there; echo $?
 echo() { command echo "mine: $*"; }; echo x; unset -f echo; echo y
+s() { echo "begins with $?"; }; false; s; echo $?; (exit 7) || s
+s() { return; }; false; s; echo $?; true; s; echo $?; s() { x=1; }; false; s; echo $?; s() { >/dev/null; }; false; s; echo $?
+s() { if false; then :; fi; }; false; s; echo $?; s() { case x in y) ;; esac; }; false; s; echo $?
+s() { for i in; do :; done; }; false; s; echo $?; s() { while false; do :; done; }; false; s; echo $?
+false; if echo $?; then :; fi; false; { echo $?; }; false; (echo $?); false; echo "$(echo $?)"; false; eval 'echo $?'; false; eval ''; echo $?
 :; echo $?; : ignored; test; echo $?
 exit 9
 echo not reached

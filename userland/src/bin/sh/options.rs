@@ -1,6 +1,9 @@
 //! The command line of the shell, and what `set` changes.
 
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
+use askr_userland::bytes::Bytes;
 
 /// Letter, name and place of an option.
 type Entry = (u8, &'static [u8], fn(&mut Options) -> &mut bool);
@@ -73,7 +76,7 @@ pub(crate) enum Source<'a> {
 type Parsed<'a> = (Options, Source<'a>, &'a [&'a [u8]]);
 
 /// The options, where the commands come from, and the words behind that.
-pub(crate) fn parse<'a>(mut arguments: &'a [&'a [u8]]) -> Result<Parsed<'a>, &'static str> {
+pub(crate) fn parse<'a>(mut arguments: &'a [&'a [u8]]) -> Result<Parsed<'a>, String> {
     let mut options = Options::default();
     let (mut text, mut input) = (false, false);
     while let [first, rest @ ..] = arguments
@@ -89,12 +92,12 @@ pub(crate) fn parse<'a>(mut arguments: &'a [&'a [u8]]) -> Result<Parsed<'a>, &'s
                 b'c' if *sign == b'-' => text = true,
                 b's' if *sign == b'-' => input = true,
                 letter if options.set_letter(*letter, *sign == b'-') => {}
-                _ => return Err("unknown option"),
+                _ => return Err(format!("{}: unknown option", Bytes(first))),
             }
         }
     }
     match arguments {
-        [] if text => Err("-c: a text is missing"),
+        [] if text => Err("-c: a text is missing".into()),
         [commands, rest @ ..] if text => Ok((options, Source::Text(commands), rest)),
         [path, rest @ ..] if !input => Ok((options, Source::File(path), rest)),
         rest => Ok((options, Source::Input, rest)),

@@ -4,8 +4,8 @@ use crate::session::OWN_DESCRIPTORS;
 use crate::{EXIT_USAGE, Shell};
 use alloc::vec::Vec;
 use askr_abi::types::{
-    F_DUPFD_CLOEXEC, O_APPEND, O_CLOEXEC, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY, S_IFMT,
-    S_IFREG,
+    F_DUPFD_CLOEXEC, F_GETFD, O_APPEND, O_CLOEXEC, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY,
+    S_IFMT, S_IFREG,
 };
 use askr_userland::bytes::Bytes;
 use askr_userland::shell::expand::{self, Failure};
@@ -102,7 +102,8 @@ impl Shell {
                     b"-" => None,
                     digits => {
                         let fd = clock::parse_u64(digits).and_then(|fd| Fd::try_from(fd).ok());
-                        Some(fd.ok_or_else(|| Problem::Named(text.clone(), Errno::EBADF))?)
+                        let open = fd.filter(|&fd| sys::fcntl(fd, F_GETFD, 0).is_ok());
+                        Some(open.ok_or_else(|| Problem::Named(text.clone(), Errno::EBADF))?)
                     }
                 };
                 (Fd::from(*output), source, false)

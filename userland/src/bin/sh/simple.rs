@@ -144,7 +144,6 @@ impl Shell {
         let loops = replace(&mut self.loops, 0);
         self.calls += 1;
         self.variables.enter();
-        self.status = 0;
         let run = self.run_command(body, false);
         self.variables.leave();
         self.calls -= 1;
