@@ -100,7 +100,7 @@ fn fitting(field: &str) -> Vec<Value> {
         "ask" => &["3f9a1c02:1"],
         "argv" | "env" => return vec![json!(["ls"]), json!(["x", ""])],
         "argv_base64" | "env_base64" => return vec![json!(["L2E="])],
-        "sync" | "eof" | "tree" | "refuse" | "stdin_open" | "asks" | "events" => {
+        "sync" | "eof" | "tree" | "refuse" | "stdin_open" | "asks" | "events" | "on" => {
             return vec![json!(true), json!(false)];
         }
         field if field.ends_with("_base64") => &["L2E=", ""],
@@ -189,7 +189,11 @@ fn the_examples_on_the_page_are_of_the_schema() {
         let part = match example {
             request if request.get("op").is_some() => "request",
             reply if reply.get("id").is_some() => "reply",
-            pushed if pushed.get("boot").is_some() => "pushed",
+            pushed
+                if ["boot", "captured", "capture_lost"].iter().any(|field| pushed.get(field).is_some()) =>
+            {
+                "pushed"
+            }
             report if report.get("stdout").is_some() => "report",
             ask if ask.get("question").is_some() => "ask",
             other => panic!("what is {other}?"),
@@ -320,6 +324,8 @@ fn what_a_guest_answers_is_of_the_schema() {
     }
     let mut watcher = Talk { contract: &contract, client: client(), seen: BTreeSet::new() };
     watcher.ok(json!({ "op": "subscribe", "asks": true, "events": true }));
+    let mut capture = Talk { contract: &contract, client: client(), seen: BTreeSet::new() };
+    capture.ok(json!({ "op": "link.capture" }));
     talk_of_files(&mut talk);
     talk_of_programs(&mut talk);
     talk.ok(json!({ "op": "events.read", "cursor": 0 }));
@@ -338,7 +344,10 @@ fn what_a_guest_answers_is_of_the_schema() {
     let odd = watcher.pushed(|line| line["ask"]["question_base64"] == "/w==");
     talk.ok(json!({ "op": "ask.answer", "ask": odd["ask"]["ask"], "answer_base64": "/w==" }));
     talk.ok(json!({ "op": "power", "action": "off" }));
+    capture.pushed(|line| line["captured"]["direction"] == "to_guest");
+    capture.pushed(|line| line["captured"]["direction"] == "to_host");
     talk.seen.append(&mut watcher.seen);
+    talk.seen.append(&mut capture.seen);
     let unseen: Vec<_> = contract.operations().into_iter().filter(|op| !talk.seen.contains(op)).collect();
     assert!(unseen.is_empty(), "no reply was seen of {unseen:?}");
 }

@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 
 use askr_wire::{Deframer, Frame, FrameError, FrameType, SessionId};
 
+use crate::tap::{self, Gatherer, Seen, Tap, Verdict};
+
 /// Pause between two tries to connect.
 const CONNECT_PAUSE: Duration = Duration::from_millis(50);
 /// Pause before reading on in the middle of a frame. The UART delivers a few bytes at a time; waking for each of
@@ -136,20 +138,21 @@ struct Open {
 
 impl Link {
     /// Starts the reader thread. `take` gets every event in order; it may wait for room only for events other
-    /// than frames.
+    /// than frames. `tap` is told of all that goes over the line.
     ///
     /// # Errors
     /// When no thread can be started.
     pub fn start(
         mut connect: Connect,
         take: impl Fn(LinkEvent) -> Delivery + Send + 'static,
+        tap: Tap,
     ) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let (stop, stopped) = mpsc::channel();
         let theirs = Arc::clone(&shared);
         let thread = thread::Builder::new()
             .name("askr-link".into())
-            .spawn(move || run(&theirs, &mut connect, &stopped, &take))?;
+            .spawn(move || run(&theirs, &mut connect, &stopped, &take, &tap))?;
         Ok(Self { shared, stop: Some(stop), thread: Some(thread) })
     }
 
@@ -198,6 +201,7 @@ fn run(
     connect: &mut Connect,
     stopped: &Receiver<()>,
     take: &impl Fn(LinkEvent) -> Delivery,
+    tap: &Tap,
 ) {
     loop {
         if let Ok(stream) = connect() {
@@ -205,8 +209,10 @@ fn run(
                 return;
             }
             shared.counters.connects.fetch_add(1, Ordering::Relaxed);
-            take(LinkEvent::Up(FrameWriter { inner: stream.writer }));
-            drain(shared, stream.reader, take);
+            tap(&Seen::Up);
+            take(LinkEvent::Up(FrameWriter { inner: stream.writer, tap: Arc::clone(tap) }));
+            drain(shared, stream.reader, take, tap);
+            tap(&Seen::Down);
             take(LinkEvent::Down);
         }
         match stopped.recv_timeout(CONNECT_PAUSE) {
@@ -217,19 +223,29 @@ fn run(
 }
 
 /// Reads until the stream ends.
-fn drain(shared: &Shared, mut reader: Box<dyn Read + Send>, take: &impl Fn(LinkEvent) -> Delivery) {
-    let mut deframer = Deframer::new();
+fn drain(
+    shared: &Shared,
+    mut reader: Box<dyn Read + Send>,
+    take: &impl Fn(LinkEvent) -> Delivery,
+    tap: &Tap,
+) {
+    let (mut deframer, mut gatherer) = (Deframer::new(), Gatherer::new());
     let mut buffer = vec![0; READ_MAX];
     loop {
         let count = match reader.read(&mut buffer) {
-            Ok(0) => return,
-            Ok(count) => count,
             Err(error) if may_go_on(&error) => continue,
-            Err(_) => return,
+            Ok(0) | Err(_) => return gatherer.finish(tap),
+            Ok(count) => count,
         };
         shared.counters.bytes_in.fetch_add(count as u64, Ordering::Relaxed);
         for &byte in &buffer[..count] {
-            if let Some(result) = deframer.push(byte) {
+            let result = deframer.push(byte);
+            let verdict = result.as_ref().map(|result| match result {
+                Ok(_) => Verdict::Whole,
+                Err(error) => Verdict::Broken(*error),
+            });
+            gatherer.push(byte, verdict, tap);
+            if let Some(result) = result {
                 count_and_take(&shared.counters, result, take);
             }
         }
@@ -265,6 +281,7 @@ fn may_go_on(error: &io::Error) -> bool {
 /// The way out of one connection.
 pub struct FrameWriter {
     inner: Box<dyn Write + Send>,
+    tap: Tap,
 }
 
 impl FrameWriter {
@@ -274,12 +291,23 @@ impl FrameWriter {
     /// `TimedOut` when the guest took too long: the frame may be cut, which the delimiter before the next one
     /// mends. Else as `write(2)`.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let give_up = Instant::now() + WRITE_DEADLINE;
+        // Told before it leaves: the answer must not be seen first.
+        tap::tell_written(&self.tap, bytes);
         let mut rest = bytes;
+        let result = self.write_rest(&mut rest);
+        if result.is_err() {
+            tap::tell_given_up(&self.tap, &bytes[..bytes.len() - rest.len()]);
+        }
+        result
+    }
+
+    /// Takes what was written off the front of `rest`.
+    fn write_rest(&mut self, rest: &mut &[u8]) -> io::Result<()> {
+        let give_up = Instant::now() + WRITE_DEADLINE;
         while !rest.is_empty() {
             match self.inner.write(rest) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(count) => rest = &rest[count..],
+                Ok(count) => *rest = &rest[count..],
                 Err(error) if may_go_on(&error) => {}
                 Err(error) => return Err(error),
             }
@@ -294,17 +322,36 @@ impl FrameWriter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tap::Direction;
+
+    fn nobody() -> Tap {
+        Arc::new(|_| {})
+    }
 
     #[test]
     fn a_frame_that_the_guest_does_not_take_is_given_up_in_time() {
         let (ours, _guest) = UnixStream::pair().unwrap();
-        let mut writer = FrameWriter { inner: Stream::try_from(ours).unwrap().writer };
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let tap: Tap = {
+            let told = Arc::clone(&told);
+            Arc::new(move |seen| match seen {
+                Seen::Bytes { direction, verdict, length, .. } => {
+                    told.lock().unwrap().push((*direction, *verdict, *length));
+                }
+                other => panic!("{other:?}"),
+            })
+        };
+        let mut writer = FrameWriter { inner: Stream::try_from(ours).unwrap().writer, tap };
         let more_than_any_buffer = vec![1; 64 << 20];
         let begin = Instant::now();
         let error = writer.write(&more_than_any_buffer).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         assert!(begin.elapsed() >= WRITE_DEADLINE, "{:?}", begin.elapsed());
         assert!(begin.elapsed() < 10 * WRITE_DEADLINE, "{:?}", begin.elapsed());
+        let told = told.lock().unwrap();
+        let [whole, (Direction::ToGuest, Verdict::Cut, left)] = told[..] else { panic!("{told:?}") };
+        assert_eq!(whole, (Direction::ToGuest, Verdict::Whole, more_than_any_buffer.len()));
+        assert!((1..more_than_any_buffer.len()).contains(&left), "{left}");
     }
 
     #[test]
@@ -313,9 +360,8 @@ mod tests {
         let mut once = Some(ours);
         let connect = Box::new(move || Stream::try_from(once.take().ok_or(io::ErrorKind::NotFound)?));
         let (sender, receiver) = mpsc::channel();
-        let link = Link::start(connect, move |event| {
-            sender.send(event).map_or(Delivery::Full, |()| Delivery::Taken)
-        });
+        let take = move |event| sender.send(event).map_or(Delivery::Full, |()| Delivery::Taken);
+        let link = Link::start(connect, take, nobody());
         assert!(matches!(receiver.recv().unwrap(), LinkEvent::Up(_)));
         drop(link);
         assert_eq!(guest.read(&mut [0]).unwrap(), 0);
@@ -326,11 +372,11 @@ mod tests {
         let (ours, mut guest) = UnixStream::pair().unwrap();
         let mut once = Some(ours);
         let connect = Box::new(move || Stream::try_from(once.take().ok_or(io::ErrorKind::NotFound)?));
-        let link = Link::start(connect, |event| match event {
+        let take = |event| match event {
             LinkEvent::Frame(_) => Delivery::Full,
             _ => Delivery::Taken,
-        })
-        .unwrap();
+        };
+        let link = Link::start(connect, take, nobody()).unwrap();
         let frame = Frame { kind: FrameType::Event, seq: 1, code: 1, session: None, payload: &[7; 1000] };
         let mut bytes = [0; askr_wire::FRAME_MAX];
         let len = askr_wire::encode(&frame, &mut bytes).unwrap();

@@ -4,6 +4,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -24,12 +25,14 @@ pub(super) struct Client {
     pub(super) id: u64,
     outbox: Outbox,
     stream: UnixStream,
+    /// Is never disconnected for leaving a line unread.
+    patient: AtomicBool,
 }
 
 impl Client {
     pub(super) fn new(id: u64, stream: UnixStream) -> io::Result<Self> {
         stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
-        Ok(Self { id, outbox: Outbox::default(), stream })
+        Ok(Self { id, outbox: Outbox::default(), stream, patient: AtomicBool::new(false) })
     }
 
     /// Queues a reply to a request of this client; may wait for room, so only its own thread calls it.
@@ -42,6 +45,21 @@ impl Client {
         if !self.outbox.push(line.to_owned()) {
             self.disconnect();
         }
+    }
+
+    /// Queues a line without waiting, if there is room for more that the client may do without. `false` if not.
+    pub(super) fn offer(&self, line: &str) -> bool {
+        self.outbox.offer(line.to_owned())
+    }
+
+    /// From now on it may leave a line unread as long as it likes, or no longer: what it does not take is lost to it alone.
+    pub(super) fn set_patient(&self, patient: bool) {
+        self.patient.store(patient, Ordering::Relaxed);
+    }
+
+    #[cfg(test)]
+    pub(super) fn take_queued(&self) -> Option<String> {
+        self.outbox.pop()
     }
 
     /// Whether it has closed both directions, so that no reply reaches it. One that only sends no more is still there.
@@ -59,13 +77,29 @@ impl Client {
 
     /// Writes what is queued until the queue is closed or the client does not read.
     fn write_all(&self) {
-        let mut stream = &self.stream;
         while let Some(mut line) = self.outbox.pop() {
             line.push('\n');
-            if stream.write_all(line.as_bytes()).is_err() {
+            if self.write(line.as_bytes()).is_err() {
                 return self.disconnect();
             }
         }
+    }
+
+    fn write(&self, mut rest: &[u8]) -> io::Result<()> {
+        while !rest.is_empty() {
+            match (&self.stream).write(rest) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => rest = &rest[count..],
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock && self.is_patient() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn is_patient(&self) -> bool {
+        self.patient.load(Ordering::Relaxed)
     }
 }
 
@@ -76,6 +110,7 @@ pub(super) fn serve(hub: &Inner, client: &Arc<Client>) {
     if let Ok(writer) = writer {
         read_requests(hub, client);
         hub.board.leave(client, hub.boot());
+        hub.captures.leave(client);
         client.outbox.close();
         // A panic of the thread was already printed; the client is disconnected either way.
         let _ = writer.join();

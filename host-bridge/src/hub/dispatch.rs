@@ -22,11 +22,13 @@ pub(super) fn execute(hub: &Inner, client: &Arc<Client>, envelope: Envelope) {
     let Envelope { id, timeout, command } = envelope;
     match command {
         Err(error) => client.reply(json::reply_error(&id, hub.boot(), &error)),
-        // These two reply by themselves: one later, the other before what it pushes.
+        // These reply by themselves: one later, the others before what they push.
         Ok(Command::WaitAsks { wait }) => hub.board.wait_asks(&hub.session, client, &id, wait),
         Ok(Command::Subscribe { asks, events }) => {
             hub.board.subscribe(&hub.session, client, &id, asks, events);
         }
+        Ok(Command::Capture { on: true }) => hub.captures.start(client, &id, hub.boot()),
+        Ok(Command::Capture { on: false }) => hub.captures.stop(client, &id, hub.boot()),
         Ok(command) => {
             let (boot, result) = run(hub, client, &command, timeout);
             let line = match result {

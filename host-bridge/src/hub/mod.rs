@@ -4,6 +4,7 @@
 //! Whoever needs two things at once opens two connections.
 
 mod board;
+mod captures;
 mod client;
 mod dispatch;
 mod outbox;
@@ -26,6 +27,8 @@ use crate::json::{self, Error, Problem, Status};
 use crate::link::{Connect, Stream};
 use crate::session::{BootId, CallError, Session};
 use crate::socket::{self, Listener};
+use crate::tap::Seen;
+use captures::Captures;
 use client::Client;
 
 /// Most clients at the same time.
@@ -53,6 +56,7 @@ pub struct Hub {
 pub(crate) struct Inner {
     pub(crate) session: Session,
     pub(crate) board: Arc<Board>,
+    captures: Arc<Captures>,
     listener: Listener,
     clients: Mutex<Clients>,
     stopping: AtomicBool,
@@ -82,10 +86,14 @@ impl Hub {
         let listener = socket::bind(socket)?;
         let board = Arc::new(Board::default());
         let theirs = Arc::clone(&board);
-        let session = Session::start(connect, Box::new(move |notice| theirs.notice(notice)))?;
+        let captures = Arc::new(Captures::default());
+        let tapped = Arc::clone(&captures);
+        let tap = Arc::new(move |seen: &Seen<'_>| tapped.see(seen));
+        let session = Session::start(connect, Box::new(move |notice| theirs.notice(notice)), tap)?;
         let inner = Arc::new(Inner {
             session,
             board,
+            captures,
             listener,
             clients: Mutex::default(),
             stopping: AtomicBool::new(false),

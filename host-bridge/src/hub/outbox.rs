@@ -7,6 +7,9 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 const LINES_MAX: usize = 1024;
 /// Most bytes that wait for one client, when there is more than one line.
 const BYTES_MAX: usize = 32 * 1024 * 1024;
+/// Most lines, and most bytes, among those that wait which the client may do without. They take nobody else's place.
+const OFFERED_LINES_MAX: usize = 8 * 1024;
+const OFFERED_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// A bounded queue of lines.
 #[derive(Debug, Default)]
@@ -15,10 +18,26 @@ pub(super) struct Outbox {
     changed: Condvar,
 }
 
+#[derive(Debug)]
+struct Line {
+    text: String,
+    offered: bool,
+}
+
+/// How many lines wait, and of how many bytes.
+#[derive(Debug, Default)]
+struct Load {
+    lines: usize,
+    bytes: usize,
+}
+
 #[derive(Debug, Default)]
 struct State {
-    lines: VecDeque<String>,
-    bytes: usize,
+    lines: VecDeque<Line>,
+    /// Of lines that must arrive.
+    owed: Load,
+    /// Of lines that the client may do without.
+    offered: Load,
     /// No more lines are taken in.
     closed: bool,
     /// No more lines are given out either.
@@ -27,12 +46,30 @@ struct State {
 
 impl State {
     fn has_room(&self, line: &str) -> bool {
-        self.lines.is_empty() || (self.lines.len() < LINES_MAX && self.bytes + line.len() <= BYTES_MAX)
+        self.owed.lines == 0 || (self.owed.lines < LINES_MAX && self.owed.bytes + line.len() <= BYTES_MAX)
     }
 
-    fn put(&mut self, line: String) {
-        self.bytes += line.len();
-        self.lines.push_back(line);
+    fn may_offer(&self, line: &str) -> bool {
+        self.offered.lines < OFFERED_LINES_MAX && self.offered.bytes + line.len() <= OFFERED_BYTES_MAX
+    }
+
+    fn load(&mut self, offered: bool) -> &mut Load {
+        if offered { &mut self.offered } else { &mut self.owed }
+    }
+
+    fn put(&mut self, text: String, offered: bool) {
+        let load = self.load(offered);
+        load.lines += 1;
+        load.bytes += text.len();
+        self.lines.push_back(Line { text, offered });
+    }
+
+    fn take(&mut self) -> Option<String> {
+        let Line { text, offered } = self.lines.pop_front()?;
+        let load = self.load(offered);
+        load.lines -= 1;
+        load.bytes -= text.len();
+        Some(text)
     }
 }
 
@@ -50,7 +87,18 @@ impl Outbox {
         }
         let has_room = state.has_room(&line);
         if has_room {
-            state.put(line);
+            state.put(line, false);
+            self.changed.notify_all();
+        }
+        has_room
+    }
+
+    /// Puts a line that the client may do without. `false` when there is no room for more of those: nothing was put.
+    pub(super) fn offer(&self, line: String) -> bool {
+        let mut state = self.lock();
+        let has_room = !state.closed && state.may_offer(&line);
+        if has_room {
+            state.put(line, true);
             self.changed.notify_all();
         }
         has_room
@@ -64,7 +112,7 @@ impl Outbox {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if !state.closed {
-            state.put(line);
+            state.put(line, false);
             self.changed.notify_all();
         }
     }
@@ -76,8 +124,7 @@ impl Outbox {
             if state.abandoned {
                 return None;
             }
-            if let Some(line) = state.lines.pop_front() {
-                state.bytes -= line.len();
+            if let Some(line) = state.take() {
                 self.changed.notify_all();
                 return Some(line);
             }
@@ -125,6 +172,29 @@ mod tests {
             assert!(outbox.push("x".into()));
         }
         assert!(!outbox.push("x".into()));
+    }
+
+    #[test]
+    fn what_is_offered_takes_no_room_from_what_is_owed_nor_the_other_way_round() {
+        let outbox = Outbox::default();
+        let mut offered = 0;
+        while offered <= OFFERED_LINES_MAX && outbox.offer("o".into()) {
+            offered += 1;
+        }
+        assert_eq!(offered, OFFERED_LINES_MAX);
+        for _ in 0..LINES_MAX {
+            assert!(outbox.push("p".into()));
+        }
+        assert!(!outbox.push("p".into()));
+        assert_eq!(outbox.pop().as_deref(), Some("o"));
+        assert!(outbox.offer("o".into()));
+        assert!(!outbox.offer("o".into()));
+        let many = Outbox::default();
+        assert!(many.offer("x".repeat(OFFERED_BYTES_MAX)));
+        assert!(!many.offer("x".into()), "bytes count, too");
+        outbox.close();
+        assert_eq!(std::iter::from_fn(|| outbox.pop()).count(), OFFERED_LINES_MAX + LINES_MAX);
+        assert!(!outbox.offer("o".into()));
     }
 
     #[test]

@@ -29,6 +29,11 @@ pub(super) fn put_content(to: &mut Map<String, Value>, bytes: &[u8]) {
     to.insert(name::ENCODING.into(), encoding.into());
 }
 
+/// These bytes in base64, whatever they are.
+pub(super) fn encode(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
 /// The bytes that this base64 text stands for (RFC 4648 section 4, with padding).
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(text).ok()

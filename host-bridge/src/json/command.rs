@@ -110,6 +110,9 @@ pub enum Command {
         asks: bool,
         events: bool,
     },
+    Capture {
+        on: bool,
+    },
 }
 
 impl Command {
@@ -146,6 +149,7 @@ fn others(op: &str, fields: &mut Fields) -> Result<Option<Command>, Error> {
             asks: fields.flag(name::ASKS)?.unwrap_or(true),
             events: fields.flag(name::EVENTS)?.unwrap_or(false),
         },
+        "link.capture" => Command::Capture { on: fields.flag(name::ON)?.unwrap_or(true) },
         _ => return Ok(None),
     }))
 }

@@ -38,7 +38,7 @@ problems! {
     UnknownOp = "unknown_op", "No such operation.",
         "the operations are status, ping, stats, sys.info, power, fs.stat, fs.list, fs.read, fs.write, fs.mkdir, \
          fs.remove, fs.unlink, fs.rmdir, fs.rename, fs.truncate, fs.info, proc.list, proc.run, proc.spawn, \
-         proc.wait, proc.input, proc.kill, events.read, asks.list, asks.wait, ask.answer, subscribe";
+         proc.wait, proc.input, proc.kill, events.read, asks.list, asks.wait, ask.answer, subscribe, link.capture";
     LineTooLong = "line_too_long", "The line is too long.",
         "write a large file in pieces, with \"mode\":\"append\" from the second on";
     TooManyClients = "too_many_clients", "The hub has as many clients as it takes.",

@@ -3,6 +3,7 @@
 
 mod ask_name;
 mod bytes;
+mod capture;
 mod command;
 mod error;
 mod fields;
@@ -12,12 +13,14 @@ mod signal;
 mod words;
 
 pub use ask_name::AskName;
+pub use capture::{Captured, capture_lost_pushed, captured_of, captured_pushed, dropped_of};
 pub use command::Command;
 pub use error::{Error, Problem};
 pub use reply::{Status, ask_pushed, event_pushed, events_lost_pushed, reply, reply_error};
 pub use request::{Envelope, parse};
 pub use words::{Answer, content_of, line, pretty, request_of_words};
 
+pub(crate) use capture::capture;
 pub(crate) use reply::{
     accepted, accepted_input, asks, content, counters, done, entries, events, fs_info, job, killed,
     link_counters, pong, processes, report, stat, subscribed, system_info, written,
@@ -63,6 +66,7 @@ mod name {
     pub(super) const REFUSE: &str = "refuse";
     pub(super) const ASKS: &str = "asks";
     pub(super) const EVENTS: &str = "events";
+    pub(super) const ON: &str = "on";
     pub(super) const QUESTION: &str = "question";
     pub(super) const PROGRAM: &str = "program";
     pub(super) const BOOT: &str = "boot";

@@ -11,6 +11,7 @@ use super::calls::Call;
 use super::machine::{Machine, Output};
 use super::{Ask, AskId, CallError, Notice, Peer, Pong, SessionCounters};
 use crate::link::{Connect, Delivery, FrameWriter, Link, LinkCounters, LinkEvent};
+use crate::tap::Tap;
 
 /// Inputs that wait for the session's thread. More than a full window of answers and every event that the guest
 /// sends in the time of one stalled write.
@@ -48,11 +49,11 @@ pub struct Session {
 }
 
 impl Session {
-    /// Starts the link and the session's thread.
+    /// Starts the link and the session's thread. `tap` is told of all that goes over the line.
     ///
     /// # Errors
     /// When no thread can be started or the system gives no random bytes.
-    pub fn start(connect: Connect, observer: Observer) -> io::Result<Self> {
+    pub fn start(connect: Connect, observer: Observer, tap: Tap) -> io::Result<Self> {
         let mut random = File::open("/dev/urandom")?;
         let mut fallback = 0u128;
         let new_nonce = move || {
@@ -72,7 +73,7 @@ impl Session {
             .name("askr-session".into())
             .spawn(move || drive(&theirs, &waiting, &observer))?;
         let to_us = inputs.clone();
-        let link = Link::start(connect, move |event| deliver(&to_us, event))?;
+        let link = Link::start(connect, move |event| deliver(&to_us, event), tap)?;
         Ok(Self { shared, inputs, link: Mutex::new(Some(link)), thread: Mutex::new(Some(thread)) })
     }
 

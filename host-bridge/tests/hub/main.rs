@@ -2,6 +2,7 @@
 
 mod asks;
 mod bench;
+mod captures;
 mod clients;
 mod faults;
 mod files;

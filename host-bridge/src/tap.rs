@@ -1,0 +1,119 @@
+//! What goes over the line to COM2, for whoever listens in: every frame of both directions with its bytes as they were,
+//! and what was no frame.
+
+use std::sync::Arc;
+
+use askr_wire::{FRAME_MAX, FrameError};
+
+/// Most bytes that are kept of what lies between two delimiters: one more than the longest frame has there, so that all
+/// of a frame is kept and it shows when something was longer.
+pub const BYTES_MAX: usize = FRAME_MAX - 1;
+
+/// Which way bytes go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// From this side.
+    ToGuest,
+    /// To this side.
+    ToHost,
+}
+
+/// What the bytes between two delimiters were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// A whole frame.
+    Whole,
+    /// No frame.
+    Broken(FrameError),
+    /// To the host: the connection ended before the frame did. To the guest: the frame before was given up after these
+    /// bytes of it.
+    Cut,
+}
+
+impl Verdict {
+    /// Short name: `whole`, `cut`, or that of the error.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Whole => "whole",
+            Self::Broken(error) => error.name(),
+            Self::Cut => "cut",
+        }
+    }
+}
+
+/// Something on the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen<'a> {
+    /// The connection was made.
+    Up,
+    /// The connection ended.
+    Down,
+    /// Bytes between two delimiters, at the time of the second one; those to the guest just before they are written.
+    Bytes {
+        /// Which way they go.
+        direction: Direction,
+        /// What they were.
+        verdict: Verdict,
+        /// The first [`BYTES_MAX`] of them, COBS-encoded as they are on the line.
+        bytes: &'a [u8],
+        /// How many there were.
+        length: usize,
+    },
+}
+
+/// Is told of all that is seen, by several threads, in the order of the line. Must not wait.
+pub type Tap = Arc<dyn Fn(&Seen<'_>) + Send + Sync>;
+
+/// Tells the tap of every frame in bytes that are about to be written to the guest.
+pub(crate) fn tell_written(tap: &Tap, bytes: &[u8]) {
+    tell_pieces(tap, bytes, Verdict::Whole);
+}
+
+/// Tells the tap that only these bytes of what it was told of have left.
+pub(crate) fn tell_given_up(tap: &Tap, bytes: &[u8]) {
+    tell_pieces(tap, bytes, Verdict::Cut);
+}
+
+fn tell_pieces(tap: &Tap, bytes: &[u8], verdict: Verdict) {
+    for piece in bytes.split(|&byte| byte == 0).filter(|piece| !piece.is_empty()) {
+        let bytes = &piece[..piece.len().min(BYTES_MAX)];
+        tap(&Seen::Bytes { direction: Direction::ToGuest, verdict, bytes, length: piece.len() });
+    }
+}
+
+/// Gathers what comes from the guest up to each delimiter.
+pub(crate) struct Gatherer {
+    bytes: Vec<u8>,
+    length: usize,
+    verdict: Option<Verdict>,
+}
+
+impl Gatherer {
+    pub(crate) fn new() -> Self {
+        Self { bytes: Vec::with_capacity(BYTES_MAX), length: 0, verdict: None }
+    }
+
+    /// Takes the next byte, and what the deframer said to it.
+    pub(crate) fn push(&mut self, byte: u8, verdict: Option<Verdict>, tap: &Tap) {
+        self.verdict = verdict.or(self.verdict);
+        if byte == 0 {
+            return self.finish(tap);
+        }
+        self.length += 1;
+        if self.bytes.len() < BYTES_MAX {
+            self.bytes.push(byte);
+        }
+    }
+
+    /// Tells of what there is, at a delimiter or at the end of the connection.
+    pub(crate) fn finish(&mut self, tap: &Tap) {
+        let verdict = self.verdict.take().unwrap_or(Verdict::Cut);
+        if self.length > 0 {
+            let (direction, length) = (Direction::ToHost, self.length);
+            tap(&Seen::Bytes { direction, verdict, bytes: &self.bytes, length });
+        }
+        self.bytes.clear();
+        self.length = 0;
+    }
+}

@@ -1,0 +1,88 @@
+//! What a client is told that captures the line.
+
+use host_bridge::client::HubClient;
+use host_bridge::json::{Captured, captured_of};
+use host_bridge::tap::{Direction, Verdict};
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, ask, line, until};
+
+fn start(bench: &Bench) -> HubClient {
+    let mut client = bench.client();
+    let begun = ask(&mut client, json!({ "op": "link.capture" }));
+    assert_eq!(begun, Ok(json!({ "on": true, "captured": 0, "dropped": 0 })), "before the first line");
+    client
+}
+
+/// Ends the capture: the lines until then, and the counts.
+fn finish(mut client: HubClient) -> (Vec<Captured>, Value) {
+    client.send(br#"{"id":"end","op":"link.capture","on":false}"#).unwrap();
+    let mut captured = Vec::new();
+    loop {
+        let line = line(&mut client);
+        match captured_of(&line) {
+            Some(one) => captured.push(one),
+            None => return (captured, line["ok"].clone()),
+        }
+    }
+}
+
+#[test]
+fn both_directions_and_the_line_are_told_in_order_and_counted() {
+    let bench = Bench::new();
+    assert!(bench.call(json!({ "op": "ping" })).is_ok());
+    let (client, other) = (start(&bench), start(&bench));
+    assert!(bench.call(json!({ "op": "fs.stat", "path": "/proc/version" })).is_ok());
+    bench.guest.babble(&[0, 9, 1, 2, 0]);
+    bench.guest.unplug();
+    assert!(bench.call(json!({ "op": "ping" })).is_ok());
+    until("another session", || bench.call(json!({ "op": "fs.stat", "path": "/" })).is_ok());
+    let (captured, counts) = finish(client);
+    assert_eq!(counts, json!({ "on": false, "captured": captured.len(), "dropped": 0 }));
+    let places = [
+        find(&captured, |one| is(one, Direction::ToGuest, Verdict::Whole)),
+        find(&captured, |one| is(one, Direction::ToHost, Verdict::Whole)),
+        find(
+            &captured,
+            |one| matches!(one, Captured::Bytes { bytes, verdict: Verdict::Broken(_), .. } if bytes == &[9, 1, 2]),
+        ),
+        find(&captured, |one| matches!(one, Captured::Link { up: false, .. })),
+        find(&captured, |one| matches!(one, Captured::Link { up: true, .. })),
+    ];
+    assert!(places.is_sorted(), "{places:?} in {captured:?}");
+    let times: Vec<_> = captured.iter().map(time).collect();
+    assert!(times.is_sorted() && times[0] > 1_600_000_000_000_000_000, "{times:?}");
+    let (others, _) = finish(other);
+    assert_eq!(others[..captured.len()], captured, "both are told the same");
+}
+
+fn find(captured: &[Captured], is_it: impl Fn(&Captured) -> bool) -> usize {
+    captured.iter().position(is_it).unwrap_or_else(|| panic!("not all is in {captured:?}"))
+}
+
+fn is(one: &Captured, way: Direction, what: Verdict) -> bool {
+    matches!(one, Captured::Bytes { direction, verdict, .. } if (*direction, *verdict) == (way, what))
+}
+
+fn time(one: &Captured) -> u64 {
+    match one {
+        Captured::Bytes { unix_ns, .. } | Captured::Link { unix_ns, .. } => *unix_ns,
+        Captured::Lost(_) => panic!("nothing was lost"),
+    }
+}
+
+#[test]
+fn a_capture_that_has_ended_is_told_nothing_more_and_may_begin_again() {
+    let bench = Bench::new();
+    assert!(bench.call(json!({ "op": "ping" })).is_ok());
+    let mut client = start(&bench);
+    let again = ask(&mut client, json!({ "op": "link.capture", "on": false })).unwrap();
+    assert_eq!((&again["on"], &again["captured"]), (&json!(false), &json!(0)));
+    assert!(bench.call(json!({ "op": "ping" })).is_ok());
+    let nothing = ask(&mut client, json!({ "op": "link.capture", "on": false }));
+    assert_eq!(nothing, Ok(json!({ "on": false, "captured": 0, "dropped": 0 })));
+    assert!(ask(&mut client, json!({ "op": "link.capture" })).is_ok());
+    assert!(bench.call(json!({ "op": "ping" })).is_ok());
+    let (captured, _) = finish(client);
+    assert!(captured.iter().any(|one| is(one, Direction::ToHost, Verdict::Whole)), "{captured:?}");
+}
