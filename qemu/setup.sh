@@ -6,12 +6,13 @@
 # It says what it does before it does it, and needs root only to install packages. With nothing missing it takes
 # a fraction of a second.
 #
-# usage: ./qemu/setup.sh [--dry-run] [--road rustup|debian] [--fuzz] [--image]
+# usage: ./qemu/setup.sh [--dry-run] [--road rustup|debian] [--fuzz] [--image] [--capture]
 #   --dry-run  print the commands, run none of them
 #   --road     where the toolchain comes from; without it: a toolchain that fits is taken as it is, then rustup
 #              if it is there and can fetch, then Debian's packages
 #   --fuzz     also what fuzz/run.sh needs: a C++ compiler
 #   --image    also what the feature disk-image needs: LLVM's tools in the toolchain, UEFI firmware for QEMU
+#   --capture  also what reads captures of COM2: tshark
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -34,6 +35,7 @@ dry_run=no
 road=auto
 fuzz=no
 image=no
+capture=no
 
 say() { printf 'setup: %s\n' "$*"; }
 fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
@@ -131,6 +133,7 @@ missing_tools() {
     have cc || printf 'gcc '
     [ $fuzz = no ] || have c++ || printf 'g++ '
     [ $image = no ] || has_firmware || printf 'ovmf '
+    [ $capture = no ] || have tshark || printf 'tshark '
     [ -e /usr/include/stdlib.h ] || printf 'libc6-dev '
     have musl-gcc || printf 'musl-tools '
     # cargo fetches over TLS; a minimal Debian has no certificates.
@@ -236,6 +239,7 @@ while [ $# -gt 0 ]; do
     --dry-run) dry_run=yes ;;
     --fuzz) fuzz=yes ;;
     --image) image=yes ;;
+    --capture) capture=yes ;;
     --road)
         [ $# -gt 1 ] || fail "--road needs a word: rustup or debian"
         road=$2

@@ -142,6 +142,16 @@ fn debian_is_taken_where_rustup_can_not_fetch() {
 }
 
 #[test]
+fn what_reads_captures_is_installed_where_it_is_wanted_and_missing() {
+    let setup = Setup::new(DPKG_QUERY_NONE);
+    let is_here = Command::new("tshark").arg("--version").output().is_ok();
+    let said = text(&setup.run(0, &["--dry-run", "--road", "rustup", "--capture"]));
+    assert_eq!(said.contains(" tshark"), !is_here, "{said}");
+    assert!(!said.contains("unknown argument"), "{said}");
+    assert!(!text(&setup.run(0, &["--dry-run", "--road", "rustup"])).contains("tshark"));
+}
+
+#[test]
 fn a_wrong_word_is_told() {
     for (arguments, part) in [
         (&["--road", "mars"][..], "rustup or debian, not mars"),

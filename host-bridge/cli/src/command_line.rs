@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
-use crate::{call, pipe, serve};
+use crate::{call, capture, pipe, serve};
 
 const EXAMPLES: &str = "\
 Examples, with a guest started by `cargo run` in another terminal:
@@ -16,6 +16,7 @@ Examples, with a guest started by `cargo run` in another terminal:
   askr-bridge call asks.wait
   askr-bridge call ask.answer ask=3f9a1c02:1 answer=yes
   echo '{\"id\":1,\"op\":\"proc.list\"}' | askr-bridge json
+  askr-bridge capture - | wireshark -k -i -
 
 docs/host.md lists all operations, their fields and errors.";
 
@@ -27,6 +28,17 @@ Examples:
   askr-bridge call fs.read path=/proc/version
   askr-bridge call asks.wait wait_ms=60000
   askr-bridge call ask.answer ask=3f9a1c02:1 refuse=true";
+
+const CAPTURE_EXAMPLES: &str = "\
+Broken bytes are captured, too. A summary goes to stderr. The exit code is 0 after Ctrl-C, --count or --seconds, and 1
+when the hub ended.
+
+Examples:
+  askr-bridge capture askr.pcapng
+  askr-bridge capture - | wireshark -k -i - -X lua_script:host-bridge/wireshark/askr.lua
+  askr-bridge capture --wait --seconds 60 boot.pcapng
+
+docs/capture.md tells how to look at it.";
 
 #[cfg(feature = "mcp")]
 const MCP_EXAMPLES: &str = "\
@@ -46,6 +58,7 @@ pub(crate) fn run() -> Result<ExitCode, String> {
     match matches.subcommand() {
         Some(("call", call)) => call::run(socket(&matches, call), call),
         Some(("json", json)) => pipe::run(socket(&matches, json)),
+        Some(("capture", capture)) => capture::run(socket(&matches, capture), capture),
         Some(("hub", hub)) => serve::run(socket(&matches, hub), hub),
         #[cfg(feature = "mcp")]
         Some(("mcp", mcp)) => {
@@ -76,6 +89,7 @@ fn command() -> Command {
         .arg(socket)
         .subcommand(call_command())
         .subcommand(Command::new("json").about("The hub's JSON lines on stdin and stdout"))
+        .subcommand(capture_command())
         .subcommand(hub_command());
     #[cfg(feature = "mcp")]
     let command = command.subcommand(mcp_command());
@@ -93,6 +107,30 @@ fn call_command() -> Command {
                 .long("json")
                 .action(ArgAction::SetTrue)
                 .help("Print the whole reply as one line"),
+        )
+}
+
+fn capture_command() -> Command {
+    let number = |name, help| {
+        Arg::new(name).long(name).value_name("N").value_parser(value_parser!(u64).range(1..)).help(help)
+    };
+    Command::new("capture")
+        .about("Writes the frames on COM2 into a pcapng file, for Wireshark")
+        .after_help(CAPTURE_EXAMPLES)
+        .arg(
+            Arg::new("file")
+                .value_name("FILE")
+                .required(true)
+                .value_parser(value_parser!(PathBuf))
+                .help("File to write, which is replaced; - for standard output"),
+        )
+        .arg(number("count", "End after so many packets"))
+        .arg(number("seconds", "End after so many seconds"))
+        .arg(
+            Arg::new("wait")
+                .long("wait")
+                .action(ArgAction::SetTrue)
+                .help("Wait for a hub, at the start and whenever it has ended"),
         )
 }
 

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod call;
+mod capture;
 mod command_line;
 #[cfg(feature = "mcp")]
 mod mcp;
