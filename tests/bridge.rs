@@ -92,6 +92,10 @@ fn a_hub_serves_a_booted_guest() {
         (&ask["question"], &ask["program"], &ask["intent"]),
         (&json!("may I?"), &json!("ask"), &json!("generic"))
     );
+    // The person at the console knows it by the same number.
+    let shown = call(&socket, &json!({ "op": "fs.read", "path": "/proc/asks" })).unwrap();
+    let number = shown["content"].as_str().unwrap().split(' ').next().unwrap();
+    assert_eq!(ask["ask"].as_str().unwrap().split_once(':').unwrap().1, number, "{shown}");
     let answer = json!({ "op": "ask.answer", "ask": ask["ask"], "answer": "yes" });
     assert_eq!(call(&socket, &answer), Ok(json!({ "verdict": "accepted" })));
     assert_eq!(askr.finish(), "answer: yes\r\ndecided by: agent\r\n");

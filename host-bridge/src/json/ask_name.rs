@@ -4,8 +4,8 @@ use askr_wire::code::ASK_SEQ_FIRST;
 
 use crate::session::{AskId, BootId};
 
-/// How an ask is named in JSON: the first four bytes of the boot id in hex, a colon, and its number in that boot,
-/// so that an answer never reaches an ask of another boot.
+/// How an ask is named in JSON: the first four bytes of the boot id in hex, a colon, and its number in that boot, so that an
+/// answer never reaches an ask of another boot. The number is the one that the person at the console knows it by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AskName {
     /// The first bytes of the boot id.
@@ -31,7 +31,7 @@ impl From<AskId> for AskName {
 
 impl std::fmt::Display for AskName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let number = self.seq.wrapping_sub(ASK_SEQ_FIRST).wrapping_add(1);
+        let number = self.seq.wrapping_sub(ASK_SEQ_FIRST);
         write!(f, "{:08x}:{number}", u32::from_be_bytes(self.boot))
     }
 }
@@ -46,7 +46,7 @@ impl std::str::FromStr for AskName {
         }
         let boot = u32::from_str_radix(boot, 16).map_err(|_| ())?.to_be_bytes();
         let number: u32 = number.parse().map_err(|_| ())?;
-        Ok(Self { boot, seq: number.wrapping_sub(1).wrapping_add(ASK_SEQ_FIRST) })
+        Ok(Self { boot, seq: number.wrapping_add(ASK_SEQ_FIRST) })
     }
 }
 
@@ -65,7 +65,7 @@ mod tests {
                 assert!(serde_json::from_str::<Value>(&name.to_string()).is_err());
             }
         }
-        assert_eq!(AskName { boot: [0x3f, 0x9a, 0x1c, 2], seq: ASK_SEQ_FIRST }.to_string(), "3f9a1c02:1");
+        assert_eq!(AskName { boot: [0x3f, 0x9a, 0x1c, 2], seq: ASK_SEQ_FIRST + 1 }.to_string(), "3f9a1c02:1");
         for text in
             ["", ":", "1", "3f9a1c02", "3f9a1c02:", "3f9a1c02:x", "+f9a1c02:1", "3f9a1c02:99999999999"]
         {

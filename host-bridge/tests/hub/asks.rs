@@ -39,7 +39,7 @@ fn a_waiting_client_gets_the_ask_and_its_answer_gets_to_the_program() {
     assert_eq!((&one["pid"], &one["program"]), (&json!(7), &json!("/bin/ask")));
     assert!(one["left_ms"].as_u64().unwrap() > 20_000);
     assert_eq!(reply["boot"], "01".repeat(16));
-    assert_eq!(one["ask"], "01010101:1");
+    assert_eq!(one["ask"], "01010101:0");
     let verdict = ask(&mut client, answer(&one["ask"], "yes"));
     assert_eq!(verdict, Ok(json!({ "verdict": "accepted" })));
     let (outcome, text) = asked.outcome();
