@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use askr_abi::{ASK_EXTRA_MAX, CHOICES_MAX, CONTEXT_MAX, QUESTION_MAX};
 use askr_agentbus::jobs::{JOBS_MAX, OUTPUT_LIMIT, OUTPUT_LIMIT_MAX, WAIT_MAX};
-use askr_agentbus::{ASKS_MAX, BASE_REPLIES_MAX, Config, EVENT_NAME_MAX, FAULTS_MAX, LOG_MAX, WINDOW_MAX};
+use askr_agentbus::{
+    ASKS_MAX, BASE_REPLIES_MAX, Config, EVENT_BURST, EVENT_NAME_MAX, FAULTS_MAX, LOG_MAX, REFUSALS_MAX,
+    URGENT_MAX, WINDOW_MAX,
+};
 use askr_wire::message::{BACKTRACE_MAX, LIST_ENTRIES_MAX};
 use askr_wire::{BASE_PAYLOAD_MAX, PATH_MAX, SESSION_PAYLOAD_MAX};
 
@@ -28,6 +31,11 @@ fn the_page_has_the_numbers_of_the_code() {
         ("payload of a session frame, head and ext included", format!("{SESSION_PAYLOAD_MAX} bytes")),
         ("requests outstanding, of a session", WINDOW_MAX.to_string()),
         ("requests outstanding, of base peers together", BASE_REPLIES_MAX.to_string()),
+        ("answers to HELLO and PING in line", format!("{URGENT_MAX}; the others are dropped")),
+        (
+            "answers in line to requests that were not taken on",
+            format!("{REFUSALS_MAX}; the others are dropped"),
+        ),
         ("path", format!("{PATH_MAX} bytes")),
         ("question", format!("{QUESTION_MAX} bytes")),
         ("asks that wait", ASKS_MAX.to_string()),
@@ -42,6 +50,7 @@ fn the_page_has_the_numbers_of_the_code() {
         ),
         ("WAIT and OUTPUT, each", format!("{} s", WAIT_MAX / SECOND)),
         ("WAIT and OUTPUT that wait at the same time", format!("{WINDOW_MAX}; EBUSY")),
+        ("events sent in a row", format!("{EVENT_BURST}, then one in a millisecond")),
         ("events that are kept", format!("{LOG_MAX}, and the facts of {FAULTS_MAX} faults")),
         ("name in an event", format!("{EVENT_NAME_MAX} bytes")),
         ("return addresses in the facts of a fault", BACKTRACE_MAX.to_string()),
