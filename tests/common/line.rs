@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -15,7 +15,7 @@ use host_bridge::link::OwnedFrame;
 use super::PATIENCE;
 
 /// Pause between two bytes of one that is slow.
-pub(super) const BYTE_PAUSE: Duration = Duration::from_millis(100);
+pub(crate) const BYTE_PAUSE: Duration = Duration::from_millis(100);
 
 /// Pause between two tries to connect.
 const CONNECT_PAUSE: Duration = Duration::from_millis(10);
@@ -82,15 +82,14 @@ pub(super) fn lock(line: &Mutex<Line>) -> MutexGuard<'_, Line> {
 pub(super) fn read_all(
     mut stream: UnixStream,
     sender: &Sender<Result<Received, FrameError>>,
-    slow: &AtomicBool,
+    pause_ms: &AtomicU64,
 ) {
     let (mut deframer, mut wire, mut piece) = (Box::new(Deframer::new()), Vec::new(), [0; 4096]);
     loop {
-        let most = if slow.load(Ordering::SeqCst) { 1 } else { piece.len() };
+        let pause = Duration::from_millis(pause_ms.load(Ordering::SeqCst));
+        let most = if pause.is_zero() { piece.len() } else { 1 };
         let Ok(count @ 1..) = stream.read(&mut piece[..most]) else { return };
-        if most == 1 {
-            thread::sleep(BYTE_PAUSE);
-        }
+        thread::sleep(pause);
         for &byte in &piece[..count] {
             let received = deframer.push(byte).map(|result| {
                 result.map(|frame| Received { frame: OwnedFrame::from(&frame), wire: wire.clone() })

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
@@ -20,8 +20,8 @@ use askr_wire::{FRAME_MAX, FrameError, FrameType, List, Message, SessionId, code
 use host_bridge::link::OwnedFrame;
 
 use super::PATIENCE;
-use super::line::{BYTE_PAUSE, Line, lock, read_all};
-pub(crate) use super::line::{Received, com2, frame};
+pub(crate) use super::line::{BYTE_PAUSE, Received, com2, frame};
+use super::line::{Line, lock, read_all};
 
 /// How often a session that is kept alive pings.
 const PING_EVERY: Duration = Duration::from_secs(1);
@@ -35,8 +35,8 @@ pub(crate) struct Peer {
     /// Broken frames received.
     pub(crate) errors: Vec<FrameError>,
     keep_alive: Option<Sender<()>>,
-    /// Whether it reads a byte every tenth of a second.
-    slow: Arc<AtomicBool>,
+    /// Milliseconds between two bytes that it reads; 0 if it reads what there is.
+    pause_ms: Arc<AtomicU64>,
     /// The receiving side, until somebody reads it.
     unread: Option<(UnixStream, Sender<Result<Received, FrameError>>)>,
 }
@@ -70,21 +70,21 @@ impl Peer {
         let (sender, incoming) = mpsc::channel();
         let line = Arc::new(Mutex::new(Line { stream, session: None, seq: code::REQUEST_SEQ_FIRST }));
         let (waiting, errors) = (VecDeque::new(), Vec::new());
-        let (slow, unread) = (Arc::default(), Some((reader, sender)));
-        Self { line, incoming, waiting, errors, keep_alive: None, slow, unread }
+        let (pause_ms, unread) = (Arc::default(), Some((reader, sender)));
+        Self { line, incoming, waiting, errors, keep_alive: None, pause_ms, unread }
     }
 
     /// Reads from now on.
     pub(crate) fn begin_to_read(&mut self) {
         if let Some((reader, sender)) = self.unread.take() {
-            let slow = Arc::clone(&self.slow);
-            thread::spawn(move || read_all(reader, &sender, &slow));
+            let pause_ms = Arc::clone(&self.pause_ms);
+            thread::spawn(move || read_all(reader, &sender, &pause_ms));
         }
     }
 
-    /// Reads a byte every tenth of a second from now on, or as before.
-    pub(crate) fn read_slowly(&self, slow: bool) {
-        self.slow.store(slow, Ordering::SeqCst);
+    /// Pauses for so long, in whole milliseconds, after each byte that it reads from now on; with no pause it reads as before.
+    pub(crate) fn read_slowly(&self, pause: Duration) {
+        self.pause_ms.store(u64::try_from(pause.as_millis()).unwrap(), Ordering::SeqCst);
     }
 
     /// Sends bytes, one every tenth of a second.

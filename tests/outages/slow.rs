@@ -1,21 +1,24 @@
-//! A peer that gives and takes ten bytes a second.
+//! Peers that give and take little at a time.
 
 use std::time::{Duration, Instant};
 
 use askr::Machine;
-use askr_wire::Message;
-use askr_wire::code;
 use askr_wire::message::{PingRequest, ReadReply, ReadRequest};
 use askr_wire::status::Status;
+use askr_wire::{FrameType, Message, code};
+use host_bridge::link::OwnedFrame;
 
-use crate::common::peer::{Peer, bytes, counters};
+use crate::common::peer::{BYTE_PAUSE, Peer, bytes, counters};
 use crate::common::shell::Askr;
-use crate::{SLACK, is_served};
+use crate::{GUEST, SLACK, is_served, until};
 
 /// Answers that it takes slowly, all outstanding at once.
 const READS: u64 = 6;
 /// Bytes of each.
 const PIECE: u32 = 4000;
+
+/// After how long without progress the guest takes its line for stalled.
+const STALL: Duration = Duration::from_secs(1);
 
 #[test]
 fn a_peer_of_ten_bytes_a_second_is_served_and_holds_up_nobody() {
@@ -41,7 +44,7 @@ fn ten_bytes_a_second(time: Duration) {
     let (memory, stalls) = (askr.memory(), stalls(&askr.run("cat /proc/bus")));
 
     // A request and its answer.
-    peer.read_slowly(true);
+    peer.read_slowly(BYTE_PAUSE);
     let (seq, stat) = peer.make(peer.session(), code::STAT, b"/");
     peer.send_slowly(&stat);
     assert_eq!(peer.response(seq, code::STAT).0, Status::Ok);
@@ -59,7 +62,7 @@ fn ten_bytes_a_second(time: Duration) {
     }
 
     // What the line did not take in time was given up, and is had again.
-    peer.read_slowly(false);
+    peer.read_slowly(Duration::ZERO);
     assert_eq!(peer.ping(counter + 1).previous_counter, counter);
     for ((seq, read), wanted) in reads.iter().zip(expected) {
         peer.send_raw(read);
@@ -70,6 +73,23 @@ fn ten_bytes_a_second(time: Duration) {
     assert!(peer.errors.len() as u64 <= given_up, "{given_up} were given up, broken: {:?}", peer.errors);
     is_served(&mut askr);
     askr.expect_memory(memory, SLACK);
+}
+
+#[test]
+fn an_answer_that_takes_long_on_a_line_that_goes_on_comes_whole() {
+    let mut askr = GUEST.take();
+    let mut peer = Peer::connect(askr.vm());
+    peer.hello();
+    peer.read_slowly(Duration::from_millis(1));
+    // Where others use the processors the peer itself may stand still for too long; then once more.
+    until("a whole answer", || {
+        let read = ReadRequest { offset: 0, len: PIECE / 2, path: b"/bin/sh" };
+        let (begin, seq) = (Instant::now(), peer.send(code::READ, &bytes(&read)));
+        let is_answer = |frame: &OwnedFrame| frame.kind == FrameType::Response && frame.seq == seq;
+        let answer = peer.find(8 * STALL, is_answer);
+        assert!(answer.is_none() || begin.elapsed() > STALL, "that was not slow");
+        answer.is_some_and(|answer| answer.frame.payload.len() > PIECE as usize / 2)
+    });
 }
 
 fn stalls(text: &str) -> u64 {
