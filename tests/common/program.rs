@@ -33,7 +33,8 @@ pub(crate) enum Link {
 pub(crate) fn compiled(source: &str, name: &str, link: Link) -> PathBuf {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let unfinished = folder.join(format!("{name}.{}", COUNT.fetch_add(1, Ordering::Relaxed)));
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let unfinished = folder.join(format!("{name}.{}.{number}", std::process::id()));
     let mut cc = Command::new("cc");
     // With the names and lines that a fault's places are told by, and the frame pointers that its backtrace follows.
     cc.args([
