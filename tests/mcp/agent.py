@@ -10,8 +10,8 @@ from mcp import Client, StdioServerParameters
 PATIENCE = 90
 
 
-def connect(bridge, socket, mode):
-    return Client(StdioServerParameters(command=bridge, args=["mcp", "--socket", socket]), mode=mode)
+def connect(bridge, socket, mode, **more):
+    return Client(StdioServerParameters(command=bridge, args=["mcp", "--socket", socket]), mode=mode, **more)
 
 
 async def call(client, tool, **arguments):

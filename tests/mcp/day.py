@@ -8,6 +8,8 @@ PROGRAM is the ELF of `tests/programs/visitor.c`. Prints the protocol version at
 import asyncio
 import base64
 import json
+import os
+import subprocess
 import sys
 
 from agent import PATIENCE, call, code, connect, until
@@ -15,9 +17,8 @@ from agent import PATIENCE, call, code, connect, until
 LONG = PATIENCE * 1000
 # A program with another one.
 SLEEP = ["sh", "-c", "sleep 1000; echo"]
-# A program's name that would clear a terminal.
-HOSTILE = b"/tmp/\x1b[2Jevil"
-HOSTILE_SHOWN = "/tmp/\\x1b[2Jevil"
+# A program's name that would clear a terminal, and that is no text.
+HOSTILE = "/tmp/\\x1b[2Jevil\\xff"
 
 
 async def look_around(client):
@@ -82,7 +83,8 @@ async def work_with(client, path):
     assert [ask["question"] for ask in asks] == ["stay or leave?"], asks
     ask = asks[0]
     assert (ask["choices"], ask["default"], ask["pid"]) == (["stay", "leave"], "leave", started["pid"]), ask
-    assert ask["context"] == [{"key": "weather", "value": "\\x1b[31mstorm\\x1b[0m"}], ask
+    storm = {"key": "weather", "value": "\\x1b[31mstorm\\x1b[0m", "encoding": "escaped"}
+    assert ask["context"] == [storm], ask
     assert await code(client, "ask_answer", ask=ask["ask"], answer="perhaps") == "not_a_choice"
     await call(client, "ask_answer", ask=ask["ask"], answer="stay")
     assert await code(client, "ask_answer", ask=ask["ask"], answer="leave") == "late"
@@ -119,11 +121,17 @@ async def find_fault(client, pid, since):
     return await until("the fault", look)
 
 
-def check_fault(fault):
+def check_fault(fault, binary):
     what = fault["fault"]
     assert (what["signal"], what["vector"], what["address"]) == ("SEGV", 14, "0x123000"), fault
     assert what["registers"]["rbx"] == "0x5eed", fault
-    assert int(what["rip"], 16) > 0x1000, fault
+    # The place in the source, as the prompt `debug_fault` says.
+    words = ["addr2line", "-f", "-s", "-e", binary, what["rip"]]
+    told = subprocess.run(words, capture_output=True, check=True, text=True).stdout
+    function, file, line = told.replace(":", "\n").split()[:3]
+    assert (function, file) == ("crash", "visitor.c"), told
+    source = open(f"{os.path.dirname(__file__)}/../programs/visitor.c").read().splitlines()
+    assert "0x123000" in source[int(line) - 1], told
 
 
 async def long_output(client):
@@ -153,23 +161,30 @@ async def hostile_text(client):
     """A program whose name and output hold what a terminal obeys."""
     program = await call(client, "fs_read", path="/bin/crash", length=262144, encoding="base64")
     assert not program["truncated"], "the programs of the guest are smaller"
-    name = {"path": HOSTILE_SHOWN, "path_encoding": "escaped"}
+    name = {"path": HOSTILE, "path_encoding": "escaped"}
     await call(client, "fs_write", content=program["content"], encoding="base64", **name)
     names = (await call(client, "fs_list", path="/tmp"))["entries"]
     mine = [entry for entry in names if "evil" in entry["name"]]
-    assert [(entry["name"], entry["name_encoding"]) for entry in mine] == [("\\x1b[2Jevil", "escaped")], names
-    await call(client, "proc_spawn", argv=["chmod", "+x", HOSTILE.decode()])
+    assert [(entry["name"], entry["name_encoding"]) for entry in mine] == [("\\x1b[2Jevil\\xff", "escaped")], names
+    await call(client, "proc_spawn", argv=["chmod", "+x", HOSTILE], argv_encoding="escaped")
     last = (await call(client, "events_read"))["total"]
-    crashed = await call(client, "proc_spawn", argv=[HOSTILE.decode()])
+    assert await code(client, "proc_spawn", argv=[HOSTILE]) == "not_found", "taken as it is"
+    crashed = await call(client, "proc_spawn", argv=[HOSTILE], argv_encoding="escaped")
     assert crashed["signal"] == "SEGV", crashed
     fault = await find_fault(client, crashed["pid"], last)
-    assert (fault["name"], fault["name_encoding"]) == ("\\x1b[2Jevil", "escaped"), fault
+    assert (fault["name"], fault["name_encoding"]) == ("\\x1b[2Jevil\\xff", "escaped"), fault
 
     text = b"a\x1b]0;title\x07\xe2\x80\xae\r\nb\n"
     written = await call(client, "fs_write", path="/tmp/text", content=base64.b64encode(text).decode(), encoding="base64")
     assert written["written"] == len(text)
     shown = (await call(client, "proc_spawn", argv=["cat", "/tmp/text"]))["stdout"]
     assert (shown["content"], shown["encoding"]) == ("a\\x1b]0;title\\x07\\u{202e}\r\nb\n", "escaped"), shown
+    echo = (await call(client, "proc_spawn", argv=["cat"], stdin="AP8K", stdin_encoding="base64"))["stdout"]
+    assert (echo["content"], echo["encoding"]) == ("AP8K", "base64"), echo
+    words = {"argv": ["sh", "-c", "echo $X; pwd"], "env": ["PATH=/bin", "X=a\\xff"], "cwd": "/tmp/d\\xfe"}
+    await call(client, "fs_mkdir", path="/tmp/d\\xfe", path_encoding="escaped")
+    said = (await call(client, "proc_spawn", argv_encoding="escaped", **words))["stdout"]
+    assert base64.b64decode(said["content"]) == b"a\xff\n/tmp/d\xfe\n", said
     await call(client, "fs_remove", **name)
     assert await code(client, "fs_stat", **name) == "not_found"
 
@@ -229,8 +244,8 @@ async def reboot(client, boot, fault):
 
 
 async def main():
-    bridge, socket, mode, program = sys.argv[1:]
-    program = open(program, "rb").read()
+    bridge, socket, mode, binary = sys.argv[1:]
+    program = open(binary, "rb").read()
     assert len(program) > 4096, "more than one frame"
 
     def reconnect():
@@ -239,7 +254,7 @@ async def main():
     async with reconnect() as client:
         boot = await look_around(client)
         fault = await work_with(client, await bring(client, program))
-        check_fault(fault)
+        check_fault(fault, binary)
         await long_output(client)
         await hostile_text(client)
         await ends_of_calls(client, reconnect)

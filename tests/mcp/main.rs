@@ -68,6 +68,24 @@ fn the_python_sdk_works_with_a_guest_in_both_eras() {
 }
 
 #[test]
+fn the_person_at_a_client_answers_in_both_eras() {
+    let Some(mut bench) = Bench::new(&Machine::new()) else { return };
+    for (mode, version) in ERAS {
+        assert_eq!(bench.drive("person.py", mode, &[]), Ok(format!("{version}\n")));
+    }
+    bench.askr.power_off();
+}
+
+#[test]
+fn of_clients_that_race_for_an_ask_one_wins_and_the_others_are_late() {
+    let Some(mut bench) = Bench::new(&Machine::new()) else { return };
+    for (mode, version) in ERAS {
+        assert_eq!(bench.drive("race.py", mode, &[]), Ok(format!("{version}\n")));
+    }
+    bench.askr.power_off();
+}
+
+#[test]
 fn an_agent_spends_a_day_with_a_guest() {
     let Some(bench) = Bench::new(&Machine::new().restarts()) else { return };
     let visitor = compiled("visitor", "visitor", Link::Static);

@@ -5,14 +5,18 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use rmcp::RoleServer;
-use rmcp::model::ProgressNotificationParam;
+use rmcp::handler::server::tool::ToolCallContext;
+use rmcp::model::{InputRequiredResult, InputResponses, ProgressNotificationParam};
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::error::{Code, Failure};
 use super::guests::{Connection, Guests, Reply};
+use super::person::{self, Form, Said};
+use super::rounds::Request;
 use super::server::Server;
+use super::tools::GoesOn;
 
 /// How often the client is told that a call goes on, if it wants to know.
 const PROGRESS_EVERY: Duration = Duration::from_secs(5);
@@ -31,11 +35,48 @@ const LINGER: Duration = Duration::from_secs(1);
 pub(super) struct Call<'a> {
     server: &'a Server,
     context: RequestContext<RoleServer>,
+    /// What was called; `None` for a resource.
+    request: Option<Request>,
+    /// When the client repeats a call that it was given back: the handle, and what its person said.
+    repeated: Option<(String, InputResponses)>,
+}
+
+/// Why a call ends without a result.
+pub(super) enum End {
+    Failed(Failure),
+    /// A person is to say something first; the client asks, and repeats the call.
+    GivenBack(Box<InputRequiredResult>),
+}
+
+impl From<Failure> for End {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl End {
+    /// Where nobody can be asked.
+    pub(super) fn into_failure(self) -> Failure {
+        match self {
+            Self::Failed(failure) => failure,
+            Self::GivenBack(_) => Failure::new(Code::Internal, "this asks nobody"),
+        }
+    }
 }
 
 impl<'a> Call<'a> {
-    pub(super) const fn new(server: &'a Server, context: RequestContext<RoleServer>) -> Self {
-        Self { server, context }
+    /// The reading of a resource.
+    pub(super) const fn of_resource(server: &'a Server, context: RequestContext<RoleServer>) -> Self {
+        Self { server, context, request: None, repeated: None }
+    }
+
+    /// The call of a tool, and its arguments.
+    pub(super) fn of_tool(tool: &'static str, context: ToolCallContext<'a, Server>) -> (Self, Value) {
+        let arguments = Value::Object(context.arguments.unwrap_or_default());
+        let request = Some(Request { tool, arguments: arguments.clone() });
+        let responses = context.input_responses.unwrap_or_default();
+        let repeated = context.request_state.map(|handle| (handle, responses));
+        (Self { server: context.service, context: context.request_context, request, repeated }, arguments)
     }
 
     pub(super) const fn guests(&self) -> &Guests {
@@ -66,9 +107,51 @@ impl<'a> Call<'a> {
         within(wait + WAIT_SLACK, &mut hub, request).await
     }
 
+    /// Refuses to go on if the client cannot ask its person.
+    pub(super) fn check_can_ask(&self) -> Result<(), Failure> {
+        person::check_can_ask(&self.context)
+    }
+
+    /// Whether a form can be shown while the call is under way. Else the call is given back with the form.
+    pub(super) fn can_elicit(&self) -> bool {
+        person::takes_requests(&self.context)
+    }
+
+    /// Shows a form to the person at the client. Dropping this takes it back.
+    pub(super) async fn elicit(&self, form: Form) -> Result<Said, Failure> {
+        person::elicit(&self.context, form).await
+    }
+
+    /// Gives the call back with a form in it, `name`. What it `goes_on` with is kept for its repetition.
+    pub(super) fn give_back(&self, name: &str, form: Form, goes_on: GoesOn) -> End {
+        let Some(request) = self.request.clone() else {
+            return Failure::new(Code::Internal, "a resource asks nobody").into();
+        };
+        let handle = self.server.rounds.put(request, goes_on);
+        let forms = [(name.to_owned(), form.into_input())].into();
+        End::GivenBack(Box::new(InputRequiredResult::new(Some(forms), Some(handle))))
+    }
+
+    /// If this call is a repetition: what it goes on with, and the responses to the forms.
+    pub(super) fn repeated(&self) -> Result<Option<(GoesOn, &InputResponses)>, Failure> {
+        let (Some((handle, responses)), Some(request)) = (&self.repeated, &self.request) else {
+            return Ok(None);
+        };
+        Ok(Some((self.server.rounds.take(handle, request)?, responses)))
+    }
+
+    /// Whether the person is asked this for the first time, which is noted.
+    pub(super) fn asks_first(&self, name: &str) -> bool {
+        self.server.asked.note(name)
+    }
+
     /// Does `work` until it is done, the client cancels it or the client is gone, and tells of its progress. A
     /// panic ends this call and nothing else, in a build where panics unwind.
-    pub(super) async fn run<T>(&self, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    pub(super) async fn run<T, E: From<Failure>>(
+        &self,
+        work: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, E> {
+        let cancelled = |why| Err(Failure::new(Code::Cancelled, why).into());
         let gone = async {
             self.server.gone.cancelled().await;
             sleep(LINGER).await;
@@ -76,9 +159,9 @@ impl<'a> Call<'a> {
         tokio::select! {
             biased;
             result = caught(work) => result,
-            () = self.context.ct.cancelled() => Err(Failure::new(Code::Cancelled, "the call was cancelled")),
-            () = gone => Err(Failure::new(Code::Cancelled, "the client closed the connection")),
-            () = self.tell_progress() => Err(Failure::new(Code::Cancelled, "the client takes no more messages")),
+            () = self.context.ct.cancelled() => cancelled("the call was cancelled"),
+            () = gone => cancelled("the client closed the connection"),
+            () = self.tell_progress() => cancelled("the client takes no more messages"),
         }
     }
 
@@ -99,9 +182,10 @@ impl<'a> Call<'a> {
 }
 
 /// Does `work`; a panic in it, which is told on stderr, is a failure as any other.
-async fn caught<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+async fn caught<T, E: From<Failure>>(work: impl Future<Output = Result<T, E>>) -> Result<T, E> {
     let result = AssertUnwindSafe(work).catch_unwind().await;
-    result.unwrap_or_else(|_| Err(Failure::new(Code::Internal, "the tool panicked; stderr says where")))
+    result
+        .unwrap_or_else(|_| Err(Failure::new(Code::Internal, "the tool panicked; stderr says where").into()))
 }
 
 /// One request with a deadline of ours, should the hub itself hang.

@@ -41,6 +41,7 @@ codes! {
     Late = "late", "somebody else answered first, or the program no longer waits; asks_wait shows what is still open";
     NotAChoice = "not_a_choice", "answer with one of the ask's choices, as it is; the ask still waits";
     UnknownAsk = "unknown_ask", "copy the name of an ask from asks_wait";
+    CannotAsk = "cannot_ask", "answer the ask yourself with ask_answer, or leave it: it still waits";
     Busy = "busy", "try again a little later";
     TooLarge = "too_large", "use a shorter path or answer";
     Cancelled = "cancelled", "the client ended the call";

@@ -2,15 +2,17 @@
 //!
 //! [`stdio`] is the wire, [`server`] what is offered, [`call`] one call under way, [`tools`] what they do. To the
 //! hub this is one more client of `docs/host.md`, with a connection for each call: it needs no guest to start, and
-//! no state of it outlives one. `docs/mcp.md` is the contract for MCP clients.
+//! knows of none between two calls. `docs/mcp.md` is the contract for MCP clients.
 
 mod boot;
 mod call;
 mod error;
 mod guests;
 mod page;
+mod person;
 mod prompts;
 mod resources;
+mod rounds;
 mod schema;
 mod server;
 mod stdio;

@@ -51,9 +51,15 @@ impl Client {
 
     /// Starts the program and opens a session as clients before 2026 do.
     pub(crate) fn start(socket: &Path) -> Self {
+        Self::able(socket, json!({}))
+    }
+
+    /// The same, with a client that has told what it can do.
+    pub(crate) fn able(socket: &Path, capabilities: Value) -> Self {
         let mut client = Self::silent(socket);
         let who = json!({ "name": "test", "version": "1" });
-        let opening = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": who });
+        let opening =
+            json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": who });
         client.request("initialize", opening).unwrap();
         client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
         client
@@ -86,16 +92,31 @@ impl Client {
 
     /// Waits for the response to a request.
     pub(crate) fn response(&mut self, id: u64) -> Result<Value, Value> {
-        if let Some(at) = self.seen.iter().position(|message| message["id"] == id) {
-            return outcome(self.seen.remove(at));
+        outcome(self.find(|message| message["id"] == id && message.get("method").is_none()))
+    }
+
+    /// Waits for a request or notification of the server's.
+    pub(crate) fn told(&mut self, method: &str) -> Value {
+        self.find(|message| message["method"] == method)
+    }
+
+    /// The first message that `is_it`, of those that came and those that come.
+    fn find(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
+        if let Some(at) = self.seen.iter().position(&is_it) {
+            return self.seen.remove(at);
         }
         loop {
             let message = self.next().expect("the program ended");
-            if message["id"] == id {
-                return outcome(message);
+            if is_it(&message) {
+                return message;
             }
             self.seen.push(message);
         }
+    }
+
+    /// Responds to a request of the server's.
+    pub(crate) fn respond(&mut self, request: &Value, result: Value) {
+        self.send(&json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }));
     }
 
     pub(crate) fn request(&mut self, method: &str, params: Value) -> Result<Value, Value> {

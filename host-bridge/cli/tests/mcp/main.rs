@@ -10,5 +10,6 @@ mod eras;
 #[path = "../../../tests/hub/guest/mod.rs"]
 mod guest;
 mod life;
+mod person;
 mod schema;
 mod tools;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::fault::Fault;
 use super::{Encoding, Tool, boot_of, bytes_in, parsed, shown};
-use crate::mcp::call::{Call, wait_of};
+use crate::mcp::call::{Call, End, wait_of};
 use crate::mcp::error::Failure;
 use crate::mcp::page::{Cursor, fitting};
 use crate::mcp::text::Shape;
@@ -106,7 +106,7 @@ impl Tool for EventsRead {
     type Arguments = Arguments;
     type Output = Output;
 
-    async fn call(arguments: Arguments, call: &Call<'_>) -> Result<Output, Failure> {
+    async fn call(arguments: Arguments, call: &Call<'_>) -> Result<Output, End> {
         let guest = arguments.guest.as_deref();
         let wait = wait_of(arguments.wait_ms, Duration::ZERO);
         let cursor = arguments.cursor.as_deref();
@@ -119,7 +119,7 @@ impl Tool for EventsRead {
             Err(failure) => {
                 // An event that never was may have been one of an earlier boot.
                 failure.boot().map_or(Ok(start), |boot| Cursor::start_in(cursor, boot))?;
-                return Err(failure);
+                return Err(failure.into());
             }
         };
         let boot = boot_of(&reply)?;

@@ -13,18 +13,20 @@ mod status;
 use host_bridge::json::content_of;
 use rmcp::handler::server::router::tool::{ToolRoute, ToolRouter};
 use rmcp::handler::server::tool::ToolCallContext;
-use rmcp::model::{CallToolResult, ToolAnnotations};
+use rmcp::model::{CallToolResponse, CallToolResult, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::call::Call;
+use super::call::{Call, End};
 use super::error::{Code, Failure};
 use super::guests::Reply;
 use super::schema;
 use super::server::Server;
 use super::text::{Shape, is_plain, show, unescape};
+
+pub(super) use asks::GoesOn;
 
 /// What a tool does to the guest, as far as clients ask before they call it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +54,7 @@ trait Tool {
     fn call(
         arguments: Self::Arguments,
         call: &Call<'_>,
-    ) -> impl Future<Output = Result<Self::Output, Failure>> + Send;
+    ) -> impl Future<Output = Result<Self::Output, End>> + Send;
 }
 
 /// All tools.
@@ -88,20 +90,23 @@ fn route<T: Tool + 'static>() -> ToolRoute<Server> {
         .with_title(T::TITLE)
         .with_raw_output_schema(schema::result::<T::Output>())
         .with_annotations(annotations);
-    ToolRoute::new_dyn(tool, |context| Box::pin(async { Ok(answer::<T>(context).await.into()) }))
+    ToolRoute::new_dyn(tool, |context| Box::pin(async { Ok(answer::<T>(context).await) }))
 }
 
-async fn answer<T: Tool>(context: ToolCallContext<'_, Server>) -> CallToolResult {
-    let arguments = Value::Object(context.arguments.unwrap_or_default());
-    let call = Call::new(context.service, context.request_context);
+async fn answer<T: Tool>(context: ToolCallContext<'_, Server>) -> CallToolResponse {
+    let (call, arguments) = Call::of_tool(T::NAME, context);
     let result = call.run(async {
         let arguments = serde_json::from_value(arguments).map_err(|error| {
             Failure::new(Code::BadRequest, format!("the arguments of {}: {error}", T::NAME))
         })?;
         let output = T::call(arguments, &call).await?;
-        serde_json::to_value(output).map_err(|error| Failure::new(Code::Internal, error.to_string()))
+        serde_json::to_value(output).map_err(|error| Failure::new(Code::Internal, error.to_string()).into())
     });
-    result.await.map_or_else(Failure::into_result, CallToolResult::structured)
+    match result.await {
+        Ok(output) => CallToolResult::structured(output).into(),
+        Err(End::Failed(failure)) => failure.into_result().into(),
+        Err(End::GivenBack(input)) => (*input).into(),
+    }
 }
 
 /// What a tool says, as text; `name` is that of a tool that only looks.
@@ -115,7 +120,7 @@ pub(super) async fn text_of(name: &str, arguments: Value, call: &Call<'_>) -> Re
 }
 
 async fn said<T: Tool>(arguments: Value, call: &Call<'_>) -> Result<String, Failure> {
-    let output = T::call(parsed(arguments)?, call).await?;
+    let output = T::call(parsed(arguments)?, call).await.map_err(End::into_failure)?;
     serde_json::to_string(&output).map_err(|error| Failure::new(Code::Internal, error.to_string()))
 }
 

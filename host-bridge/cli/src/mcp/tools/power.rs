@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{Effect, Tool, boot_of};
-use crate::mcp::call::Call;
-use crate::mcp::error::Failure;
+use crate::mcp::call::{Call, End};
 
 pub(super) struct GuestPower;
 
@@ -41,7 +40,7 @@ impl Tool for GuestPower {
     type Arguments = Arguments;
     type Output = Output;
 
-    async fn call(arguments: Arguments, call: &Call<'_>) -> Result<Output, Failure> {
+    async fn call(arguments: Arguments, call: &Call<'_>) -> Result<Output, End> {
         let Arguments { action, guest } = arguments;
         let reply = call.change(guest.as_deref(), json!({ "op": "power", "action": action })).await?;
         Ok(Output { boot: boot_of(&reply)?, action })

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Encoding, Tool, boot_of, bytes_in, parsed, shown};
-use crate::mcp::call::Call;
+use crate::mcp::call::{Call, End};
 use crate::mcp::error::Failure;
 use crate::mcp::page::Page;
 use crate::mcp::text::Shape;
@@ -96,7 +96,7 @@ impl Tool for ProcList {
     type Arguments = Arguments;
     type Output = Output;
 
-    async fn call(arguments: Arguments, call: &Call<'_>) -> Result<Output, Failure> {
+    async fn call(arguments: Arguments, call: &Call<'_>) -> Result<Output, End> {
         let reply = call.request(arguments.guest.as_deref(), json!({ "op": "proc.list" })).await?;
         let boot = boot_of(&reply)?;
         let listed: Vec<Value> = parsed(reply.ok["processes"].clone())?;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use super::{Tool, parsed};
-use crate::mcp::call::{Call, wait_of, with_timeout, within};
+use crate::mcp::call::{Call, End, wait_of, with_timeout, within};
 use crate::mcp::error::{Code, Failure};
 use crate::mcp::guests::Connection;
 use crate::mcp::text::{Shape, show};
@@ -139,7 +139,7 @@ impl Tool for GuestStatus {
     type Arguments = Arguments;
     type Output = Output;
 
-    async fn call(arguments: Arguments, call: &Call<'_>) -> Result<Output, Failure> {
+    async fn call(arguments: Arguments, call: &Call<'_>) -> Result<Output, End> {
         let guest = arguments.guest.as_deref();
         let until = Instant::now() + wait_of(arguments.wait_ready_ms, Duration::ZERO);
         wait_ready(call, guest, until).await?;

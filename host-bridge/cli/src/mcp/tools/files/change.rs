@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::mcp::call::Call;
+use crate::mcp::call::{Call, End};
 use crate::mcp::error::{Code, Failure};
 use crate::mcp::tools::content::{ContentEncoding, bytes_of_content};
 use crate::mcp::tools::{Effect, Encoding, Tool, boot_of, bytes_of, encode, put_bytes, with_bytes};
@@ -56,14 +56,14 @@ impl Tool for FsWrite {
     type Arguments = WriteArguments;
     type Output = Written;
 
-    async fn call(arguments: WriteArguments, call: &Call<'_>) -> Result<Written, Failure> {
+    async fn call(arguments: WriteArguments, call: &Call<'_>) -> Result<Written, End> {
         let WriteArguments { path, path_encoding, content, encoding, mode, guest } = arguments;
         let path = bytes_of("path", path, path_encoding)?;
         let bytes = bytes_of_content(content, encoding)?;
         if bytes.len() > WRITE_MAX {
             let message =
                 format!("`content` is more than {WRITE_MAX} bytes; append the rest in further calls");
-            return Err(Failure::new(Code::TooLarge, message));
+            return Err(Failure::new(Code::TooLarge, message).into());
         }
         let mut request = with_bytes("fs.write", "path", path);
         request["content"] = encode(&bytes).into();
@@ -112,8 +112,8 @@ impl Tool for FsMkdir {
     type Arguments = PathArguments;
     type Output = Done;
 
-    async fn call(arguments: PathArguments, call: &Call<'_>) -> Result<Done, Failure> {
-        change_path("fs.mkdir", arguments, call).await
+    async fn call(arguments: PathArguments, call: &Call<'_>) -> Result<Done, End> {
+        Ok(change_path("fs.mkdir", arguments, call).await?)
     }
 }
 
@@ -128,8 +128,8 @@ impl Tool for FsRemove {
     type Arguments = PathArguments;
     type Output = Done;
 
-    async fn call(arguments: PathArguments, call: &Call<'_>) -> Result<Done, Failure> {
-        change_path("fs.remove", arguments, call).await
+    async fn call(arguments: PathArguments, call: &Call<'_>) -> Result<Done, End> {
+        Ok(change_path("fs.remove", arguments, call).await?)
     }
 }
 
@@ -157,10 +157,10 @@ impl Tool for FsRename {
     type Arguments = RenameArguments;
     type Output = Done;
 
-    async fn call(arguments: RenameArguments, call: &Call<'_>) -> Result<Done, Failure> {
+    async fn call(arguments: RenameArguments, call: &Call<'_>) -> Result<Done, End> {
         let RenameArguments { from, to, path_encoding, guest } = arguments;
         let mut request = with_bytes("fs.rename", "from", bytes_of("from", from, path_encoding)?);
         put_bytes(&mut request, "to", bytes_of("to", to, path_encoding)?);
-        change(request, guest.as_deref(), call).await
+        Ok(change(request, guest.as_deref(), call).await?)
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::FileType;
-use crate::mcp::call::Call;
+use crate::mcp::call::{Call, End};
 use crate::mcp::error::Failure;
 use crate::mcp::page::Page;
 use crate::mcp::text::Shape;
@@ -61,7 +61,7 @@ impl Tool for FsList {
     type Arguments = ListArguments;
     type Output = Listing;
 
-    async fn call(arguments: ListArguments, call: &Call<'_>) -> Result<Listing, Failure> {
+    async fn call(arguments: ListArguments, call: &Call<'_>) -> Result<Listing, End> {
         let path = bytes_of("path", arguments.path, arguments.path_encoding)?;
         let reply = call.request(arguments.guest.as_deref(), with_bytes("fs.list", "path", path)).await?;
         let boot = boot_of(&reply)?;
@@ -132,7 +132,7 @@ impl Tool for FsStat {
     type Arguments = StatArguments;
     type Output = Facts;
 
-    async fn call(arguments: StatArguments, call: &Call<'_>) -> Result<Facts, Failure> {
+    async fn call(arguments: StatArguments, call: &Call<'_>) -> Result<Facts, End> {
         let path = bytes_of("path", arguments.path, arguments.path_encoding)?;
         let reply = call.request(arguments.guest.as_deref(), with_bytes("fs.stat", "path", path)).await?;
         let boot = boot_of(&reply)?;

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::mcp::call::Call;
+use crate::mcp::call::{Call, End};
 use crate::mcp::error::{Code, Failure};
 use crate::mcp::page::RESULT_MAX;
 use crate::mcp::tools::content::{ContentEncoding, Part};
@@ -65,12 +65,12 @@ impl Tool for FsRead {
     type Arguments = ReadArguments;
     type Output = Read;
 
-    async fn call(arguments: ReadArguments, call: &Call<'_>) -> Result<Read, Failure> {
+    async fn call(arguments: ReadArguments, call: &Call<'_>) -> Result<Read, End> {
         let path = bytes_of("path", arguments.path, arguments.path_encoding)?;
         let offset = arguments.offset.unwrap_or(0);
         let length = arguments.length.unwrap_or(CONTENT_MAX as u64);
         if length > READ_MAX {
-            return Err(Failure::new(Code::BadRequest, format!("`length` is more than {READ_MAX}")));
+            return Err(Failure::new(Code::BadRequest, format!("`length` is more than {READ_MAX}")).into());
         }
         let mut request = with_bytes("fs.read", "path", path);
         request["offset"] = json!(offset);

@@ -1,0 +1,259 @@
+//! Starting a program.
+
+use std::path::PathBuf;
+use std::pin::pin;
+use std::time::Duration;
+
+use host_bridge::socket;
+use rmcp::model::InputResponses;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::OUTPUT_DEFAULT;
+use super::asks::{newest, next_ask};
+use super::report::{Report, report};
+use crate::mcp::call::{Call, End};
+use crate::mcp::error::{Code, Failure};
+use crate::mcp::tools::asks::{GoesOn, Told, give_back, put, said_in, settle};
+use crate::mcp::tools::content::{ContentEncoding, bytes_of_content};
+use crate::mcp::tools::{Effect, Encoding, Tool, bytes_of, encode, parsed, put_bytes};
+
+/// Milliseconds after which a program that is waited for is ended unless the client says otherwise.
+const TIMEOUT_DEFAULT: u64 = 60_000;
+/// Longest that it may run while it is waited for.
+const TIMEOUT_MAX: u64 = 590_000;
+/// How long after its deadline the end of a program is waited for.
+const GRACE: Duration = Duration::from_secs(5);
+/// Most bytes of each output in a result.
+const OUTPUT_MAX: usize = 128 * 1024;
+
+pub(in crate::mcp::tools) struct ProcSpawn;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::mcp::tools) struct SpawnArguments {
+    /// The program and its arguments. A program without a slash is looked for in `/bin`. For a line of shell:
+    /// `["sh", "-c", "…"]`.
+    argv: Vec<String>,
+    /// How `argv`, `env` and `cwd` stand for bytes. Default `text`.
+    argv_encoding: Option<Encoding>,
+    /// Its environment, `NAME=value` each. Default `["PATH=/bin", "HOME=/"]`.
+    env: Option<Vec<String>>,
+    /// Absolute path of the directory that it starts in. Default `/`.
+    cwd: Option<String>,
+    /// What it reads. Left out: nothing, or with `wait` false what `proc_input` gives.
+    stdin: Option<String>,
+    /// How `stdin` stands for bytes. Default `text`.
+    stdin_encoding: Option<ContentEncoding>,
+    /// All its processes are killed after this time. Default 60000 with `wait`, else never.
+    timeout_ms: Option<u64>,
+    /// Wait for its end (the default); false to get on with `proc_wait`, `proc_input` and `proc_kill`.
+    wait: Option<bool>,
+    /// True to put what its processes ask to the person at this client while this waits. The time that they take counts.
+    /// Default false.
+    ask_person: Option<bool>,
+    /// Most bytes of each output in the result, at most 131072. Default: what fits 8 KB.
+    max_output: Option<usize>,
+    /// A guest that `guest_status` lists; the first one if left out.
+    guest: Option<String>,
+}
+
+/// How a program is, and what was asked meanwhile.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::mcp::tools) struct Ran {
+    #[serde(flatten)]
+    report: Report,
+    /// What the person said to the program's last asks, with `ask_person`; left out if they were not asked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    person: Vec<Told>,
+}
+
+impl Tool for ProcSpawn {
+    const NAME: &'static str = "proc_spawn";
+    const TITLE: &'static str = "Run a program";
+    const DESCRIPTION: &'static str = "Runs a program in the guest and, unless wait is false, gives its exit code and both outputs when it has \
+         ended. After timeout_ms it is killed with all its processes, and so it is when the call is cancelled. Long \
+         output is cut: proc_wait with `next` reads on. With wait false it gives a job at once. With \
+         ask_person the person at this client answers what the program asks. Output is untrusted text.";
+    const EFFECT: Effect = Effect::Changes;
+    type Arguments = SpawnArguments;
+    type Output = Ran;
+
+    async fn call(arguments: SpawnArguments, call: &Call<'_>) -> Result<Ran, End> {
+        let (waits, asks_person) = (arguments.wait.unwrap_or(true), arguments.ask_person.unwrap_or(false));
+        let room = room_of(arguments.max_output)?;
+        let (request, timeout) = spawn_request(&arguments, waits)?;
+        if asks_person {
+            check_asking(call, waits)?;
+        }
+        let guest = arguments.guest.as_deref();
+        let waiting = match call.repeated()? {
+            Some((goes_on, responses)) => go_on(call, guest, goes_on, responses).await?,
+            None => {
+                let started = call.change(guest, request).await?;
+                let job = parsed(started.ok["job"].clone())?;
+                if !waits {
+                    let look = json!({ "op": "proc.wait", "job": job, "max": room, "wait_ms": 0 });
+                    let reply =
+                        call.wait(guest, look, Duration::ZERO).await.map_err(Failure::after_a_change)?;
+                    return Ok(Ran { report: report(&reply, room)?, person: Vec::new() });
+                }
+                Waiting {
+                    killer: Killer { hub: call.guests().path(guest)?, job: Some(job) },
+                    job,
+                    told: Vec::new(),
+                }
+            }
+        };
+        wait_for(call, guest, waiting, (room, timeout, asks_person)).await
+    }
+}
+
+fn check_asking(call: &Call<'_>, waits: bool) -> Result<(), Failure> {
+    if !waits {
+        let message = "`ask_person` is for a call that waits; asks_wait puts what any program asks";
+        return Err(Failure::new(Code::BadRequest, message));
+    }
+    call.check_can_ask()
+}
+
+/// A program that a call waits for.
+pub(in crate::mcp) struct Waiting {
+    /// Ends it when the call ends before it does.
+    killer: Killer,
+    job: u32,
+    /// What the person said so far.
+    told: Vec<Told>,
+}
+
+/// Takes up a call that was given back for the person to answer an ask of its program.
+async fn go_on(
+    call: &Call<'_>,
+    guest: Option<&str>,
+    GoesOn { pending, job }: GoesOn,
+    responses: &InputResponses,
+) -> Result<Waiting, Failure> {
+    let mut waiting = job.ok_or_else(|| Failure::new(Code::Internal, "the call waits for no program"))?;
+    let said = said_in(responses, pending.name());
+    waiting.told.push(Told::of(pending.name(), settle(call, guest, &pending, said).await));
+    Ok(waiting)
+}
+
+/// Waits for the end of the program, and has the person answer what it asks meanwhile if that is wanted.
+async fn wait_for(
+    call: &Call<'_>,
+    guest: Option<&str>,
+    mut waiting: Waiting,
+    (room, timeout, asks_person): (usize, u64, bool),
+) -> Result<Ran, End> {
+    let (job, wait) = (waiting.job, Duration::from_millis(timeout) + GRACE);
+    // A byte takes one of JSON at least: more would be fetched for nothing.
+    let look = json!({
+        "op": "proc.wait", "job": job, "max": room, "until": "exit",
+        "wait_ms": u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
+    });
+    let mut end = pin!(call.wait(guest, look, wait));
+    let reply = loop {
+        let pending = tokio::select! {
+            biased;
+            reply = &mut end => break reply,
+            pending = next_ask(call, guest, job), if asks_person => pending,
+        };
+        if !call.can_elicit() {
+            return Err(give_back(call, pending, Some(waiting)));
+        }
+        let (decision, reply) = tokio::select! {
+            biased;
+            decision = put(call, guest, &pending) => (decision, None),
+            reply = &mut end => (Err(Failure::new(Code::Late, "the program has ended")), Some(reply)),
+        };
+        waiting.told.push(Told::of(pending.name(), decision));
+        if let Some(reply) = reply {
+            break reply;
+        }
+    };
+    let reply = reply.map_err(Failure::after_a_change)?;
+    let report = report(&reply, room)?;
+    if !report.goes_on() {
+        waiting.killer.disarm();
+    }
+    Ok(Ran { report, person: newest(waiting.told) })
+}
+
+fn spawn_request(arguments: &SpawnArguments, waits: bool) -> Result<(Value, u64), Failure> {
+    let timeout = match (arguments.timeout_ms, waits) {
+        (None, true) => TIMEOUT_DEFAULT,
+        (None, false) => 0,
+        (Some(given @ 1..=TIMEOUT_MAX), _) => given,
+        (Some(_), _) => {
+            return Err(Failure::new(
+                Code::BadRequest,
+                format!("`timeout_ms` is not from 1 to {TIMEOUT_MAX}"),
+            ));
+        }
+    };
+    let encoding = arguments.argv_encoding;
+    let mut request = json!({ "op": "proc.spawn", "deadline_ms": timeout, "max_output": OUTPUT_MAX });
+    put_list(&mut request, "argv", &arguments.argv, encoding)?;
+    if let Some(env) = &arguments.env {
+        put_list(&mut request, "env", env, encoding)?;
+    }
+    if let Some(cwd) = arguments.cwd.clone() {
+        put_bytes(&mut request, "cwd", bytes_of("cwd", cwd, encoding)?);
+    }
+    match arguments.stdin.clone() {
+        Some(stdin) => put_bytes(&mut request, "stdin", bytes_of_content(stdin, arguments.stdin_encoding)?),
+        None if !waits => request["stdin_open"] = true.into(),
+        None => {}
+    }
+    Ok((request, timeout))
+}
+
+/// A field with a list of bytes, as `docs/host.md` wants it.
+fn put_list(
+    request: &mut Value,
+    field: &str,
+    texts: &[String],
+    encoding: Option<Encoding>,
+) -> Result<(), Failure> {
+    let bytes = texts.iter().map(|text| bytes_of(field, text.clone(), encoding));
+    let bytes = bytes.collect::<Result<Vec<_>, _>>()?;
+    if encoding.is_none() {
+        request[field] = json!(texts);
+    } else {
+        request[format!("{field}_base64")] = bytes.iter().map(|bytes| encode(bytes)).collect();
+    }
+    Ok(())
+}
+
+/// Ends a job that nobody waits for any more: the call was cancelled, or its client is gone.
+struct Killer {
+    hub: PathBuf,
+    job: Option<u32>,
+}
+
+impl Killer {
+    fn disarm(mut self) {
+        self.job = None;
+    }
+}
+
+impl Drop for Killer {
+    fn drop(&mut self) {
+        use std::io::Write as _;
+        let Some(job) = self.job else { return };
+        let line = format!("{}\n", json!({ "op": "proc.kill", "job": job, "signal": "KILL" }));
+        // One line fits the socket at once, and is served after the connection is closed. Without a hub there is
+        // nothing left to end, and the guest ends the job at its deadline.
+        let _ = socket::connect(&self.hub).and_then(|mut hub| hub.write_all(line.as_bytes()));
+    }
+}
+
+fn room_of(max_output: Option<usize>) -> Result<usize, Failure> {
+    match max_output {
+        None => Ok(OUTPUT_DEFAULT),
+        Some(given @ 1..=OUTPUT_MAX) => Ok(given),
+        Some(_) => Err(Failure::new(Code::BadRequest, format!("`max_output` is not from 1 to {OUTPUT_MAX}"))),
+    }
+}
