@@ -44,9 +44,21 @@ impl std::error::Error for NoHub {}
 /// # Errors
 /// [`NoHub::NotFound`].
 pub fn find_socket(named: Option<PathBuf>) -> Result<PathBuf, NoHub> {
+    find_socket_where(named, Path::exists)
+}
+
+/// The same, but the socket beside an ancestor of this program is the first of which `is_wanted` is true.
+///
+/// # Errors
+/// [`NoHub::NotFound`].
+pub fn find_socket_where(
+    named: Option<PathBuf>,
+    is_wanted: impl Fn(&Path) -> bool,
+) -> Result<PathBuf, NoHub> {
     let beside = || {
         let program = std::env::current_exe().ok()?;
-        program.ancestors().skip(1).map(|folder| folder.join(SOCKET_IN_TARGET)).find(|path| path.exists())
+        let sockets = program.ancestors().skip(1).map(|folder| folder.join(SOCKET_IN_TARGET));
+        sockets.into_iter().find(|path| is_wanted(path))
     };
     named.or_else(socket_from_environment).or_else(beside).ok_or(NoHub::NotFound)
 }

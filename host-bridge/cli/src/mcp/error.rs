@@ -43,7 +43,7 @@ codes! {
     UnknownAsk = "unknown_ask", "copy the name of an ask from asks_wait";
     CannotAsk = "cannot_ask", "answer the ask yourself with ask_answer, or leave it: it still waits";
     Busy = "busy", "try again a little later";
-    TooLarge = "too_large", "use a shorter path or answer";
+    TooLarge = "too_large", "give less at once: a file in parts, a shorter path or answer";
     Cancelled = "cancelled", "the client ended the call";
     Failed = "failed", "errno says what the guest answered";
     Protocol = "protocol", "guest and bridge may be of different versions; build both from one tree";

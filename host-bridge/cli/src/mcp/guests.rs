@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use host_bridge::client::{NoHub, find_socket};
+use host_bridge::client::{NoHub, find_socket_where};
 use host_bridge::json::Answer;
 use host_bridge::socket;
 use serde_json::Value;
@@ -30,8 +30,9 @@ impl Guests {
         Self { named }
     }
 
+    /// The socket of the first guest, which may have ended before others.
     fn default_socket(&self) -> Result<PathBuf, NoHub> {
-        find_socket(self.named.clone())
+        find_socket_where(self.named.clone(), |first| sockets(first).any(|(_, path)| path.exists()))
     }
 
     /// The socket of a guest; of the first one, if none is named. Others are those beside it with a number in their

@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 
 use crate::guest::PATIENCE;
 
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_askr-bridge");
+
 /// The program with a conversation under way.
 pub(crate) struct Client {
     child: Child,
@@ -25,13 +27,11 @@ pub(crate) struct Client {
 impl Client {
     /// Starts the program and says nothing.
     pub(crate) fn silent(socket: &Path) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_askr-bridge"))
-            .arg("mcp")
-            .env("ASKR_SOCKET", socket)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        Self::of(Command::new(PROGRAM).arg("mcp").env("ASKR_SOCKET", socket))
+    }
+
+    fn of(command: &mut Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let stdin = child.stdin.take();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = mpsc::channel();
@@ -56,7 +56,16 @@ impl Client {
 
     /// The same, with a client that has told what it can do.
     pub(crate) fn able(socket: &Path, capabilities: Value) -> Self {
-        let mut client = Self::silent(socket);
+        Self::silent(socket).opened(capabilities)
+    }
+
+    /// The same with a program that lies elsewhere, and that is told no socket.
+    pub(crate) fn elsewhere(program: &Path) -> Self {
+        Self::of(Command::new(program).arg("mcp").env_remove("ASKR_SOCKET")).opened(json!({}))
+    }
+
+    fn opened(self, capabilities: Value) -> Self {
+        let mut client = self;
         let who = json!({ "name": "test", "version": "1" });
         let opening =
             json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": who });

@@ -1,14 +1,15 @@
 //! From a start without a guest to the end, whatever comes and goes meanwhile.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::time::{Duration, Instant};
 
 use askr_wire::code::DECISION_GENERIC;
 use host_bridge::Hub;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::bench::Bench;
-use crate::client::Client;
+use crate::client::{Client, PROGRAM};
 use crate::guest::{Guest, PATIENCE};
 
 #[test]
@@ -109,6 +110,32 @@ fn each_guest_of_a_checkout_is_reached_by_its_name() {
     assert_eq!((&status["boot"], &status["guests"]), (&json!("02".repeat(16)), &json!(["agent", "agent-2"])));
     let stat = client.call("fs_stat", json!({ "path": "/" })).unwrap();
     assert_eq!(stat["boot"], "01".repeat(16));
+}
+
+#[test]
+fn a_guest_that_outlives_the_first_is_still_reached() {
+    // As in a checkout: the program in `target/debug`, sockets in `target/askr`.
+    let target = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (debug, askr) = (target.path().join("debug"), target.path().join("askr"));
+    fs::create_dir(&debug).unwrap();
+    fs::create_dir(&askr).unwrap();
+    let program = debug.join("askr-bridge");
+    fs::hard_link(PROGRAM, &program).unwrap();
+    let guests = [Guest::new(), Guest::new()];
+    guests[1].reboot(2);
+    let sockets = [askr.join("agent.sock"), askr.join("agent-2.sock")];
+    let [first, _second] = [0, 1].map(|n| Hub::start_on(guests[n].connect(), &sockets[n], false).unwrap());
+    let mut client = Client::elsewhere(&program);
+    let of_second = json!({ "path": "/", "guest": "agent-2" });
+    let boot = |stat: Value| stat["boot"].clone();
+    assert_eq!(boot(client.call("fs_stat", json!({ "path": "/" })).unwrap()), "01".repeat(16));
+    assert_eq!(boot(client.call("fs_stat", of_second.clone()).unwrap()), "02".repeat(16));
+    drop(first);
+    let status = client.call("guest_status", json!({})).unwrap();
+    assert_eq!((&status["state"], &status["guests"]), (&json!("not_running"), &json!(["agent-2"])));
+    assert_eq!(boot(client.call("fs_stat", of_second).unwrap()), "02".repeat(16));
+    assert_eq!(client.code("fs_stat", json!({ "path": "/" })), "not_ready", "nobody meant the other one");
+    assert_eq!(client.code("fs_stat", json!({ "path": "/", "guest": "agent-9" })), "not_ready");
 }
 
 #[test]
