@@ -98,6 +98,7 @@ fn fitting(field: &str) -> Vec<Value> {
         "until" => &["output", "exit"],
         "signal" => &["TERM", "sigkill"],
         "ask" => &["3f9a1c02:1"],
+        "boot" => &["3f9a1c02d1e84b7f9d0c6a5b4e3f2a10"],
         "argv" | "env" => return vec![json!(["ls"]), json!(["x", ""])],
         "argv_base64" | "env_base64" => return vec![json!(["L2E="])],
         "sync" | "eof" | "tree" | "refuse" | "stdin_open" | "asks" | "events" | "on" => {

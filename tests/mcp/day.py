@@ -12,6 +12,8 @@ import os
 import subprocess
 import sys
 
+from mcp.types import ElicitResult
+
 from agent import PATIENCE, call, code, connect, until
 
 LONG = PATIENCE * 1000
@@ -231,16 +233,47 @@ async def reboot(client, boot, fault):
     assert (await call(client, "guest_power", action="reboot"))["boot"] == boot
     assert await waiting in ("guest_restarted", "outcome_unknown")
 
-    async def is_new():
-        status = await call(client, "guest_status", wait_ready_ms=LONG)
-        return status["ready"] and status["boot"] != boot and status["boot"]
-
-    boot = await until("the new boot", is_new)
+    boot = await new_boot(client, boot)
     assert await code(client, "events_read", cursor=cursor) == "guest_restarted"
     assert await code(client, "fs_stat", path="/tmp/day") == "not_found", "what was in memory is gone"
     hello = await call(client, "proc_spawn", argv=["echo", "good", "morning"])
     assert (hello["stdout"]["content"], hello["boot"]) == ("good morning\n", boot), hello
     assert all(event["kind"] != "fault" for event in (await call(client, "events_read"))["events"]), fault
+    return boot
+
+
+async def reboot_while_a_person_thinks(client, boot, reconnect):
+    """The call ends with the boot that its program ran in; what has its number in the next one is left alone."""
+    sees, answers = asyncio.Event(), asyncio.Event()
+
+    async def person(context, params):
+        sees.set()
+        await answers.wait()
+        return ElicitResult(action="accept", content={"answer": "late"})
+
+    number = (await call(client, "proc_spawn", argv=["true"]))["job"] + 1
+    async with reconnect(elicitation_callback=person) as asked:
+        ask = ["ask", "-t", "300", "may I?"]
+        task = asyncio.create_task(code(asked, "proc_spawn", argv=ask, ask_person=True))
+        await sees.wait()
+        await call(client, "guest_power", action="reboot")
+        await new_boot(client, boot)
+        jobs = [(await call(client, "proc_spawn", argv=["sleep", "1000"], wait=False))["job"] for _ in range(number)]
+        assert jobs[-1] == number, jobs
+        answers.set()
+        assert await task in ("guest_restarted", "outcome_unknown")
+    assert len(await sleepers(client)) == number
+    for job in jobs:
+        assert (await call(client, "proc_kill", job=job))["processes"] == 1
+    await until("their end", lambda: nobody_sleeps(client))
+
+
+async def new_boot(client, old):
+    async def is_new():
+        status = await call(client, "guest_status", wait_ready_ms=LONG)
+        return status["ready"] and status["boot"] != old and status["boot"]
+
+    return await until("the new boot", is_new)
 
 
 async def main():
@@ -248,8 +281,8 @@ async def main():
     program = open(binary, "rb").read()
     assert len(program) > 4096, "more than one frame"
 
-    def reconnect():
-        return connect(bridge, socket, mode)
+    def reconnect(**more):
+        return connect(bridge, socket, mode, **more)
 
     async with reconnect() as client:
         boot = await look_around(client)
@@ -258,7 +291,8 @@ async def main():
         await long_output(client)
         await hostile_text(client)
         await ends_of_calls(client, reconnect)
-        await reboot(client, boot, fault)
+        boot = await reboot(client, boot, fault)
+        await reboot_while_a_person_thinks(client, boot, reconnect)
         print(client.protocol_version)
 
 

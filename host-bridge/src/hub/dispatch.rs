@@ -19,8 +19,13 @@ const LOOK_FOR_CLIENT: Duration = Duration::from_millis(500);
 
 /// Does what the envelope asks for and replies to the client.
 pub(super) fn execute(hub: &Inner, client: &Arc<Client>, envelope: Envelope) {
-    let Envelope { id, timeout, command } = envelope;
-    match command {
+    let Envelope { id, timeout, boot, command } = envelope;
+    // What needs no session is of the boot that was seen last.
+    let has_gone = match &command {
+        Ok(command) if command.needs_session() => None,
+        _ => check_boot(boot.as_deref(), hub.boot()).err(),
+    };
+    match command.and_then(|command| has_gone.map_or(Ok(command), Err)) {
         Err(error) => client.reply(json::reply_error(&id, hub.boot(), &error)),
         // These reply by themselves: one later, the others before what they push.
         Ok(Command::WaitAsks { wait }) => hub.board.wait_asks(&hub.session, client, &id, wait),
@@ -30,7 +35,7 @@ pub(super) fn execute(hub: &Inner, client: &Arc<Client>, envelope: Envelope) {
         Ok(Command::Capture { on: true }) => hub.captures.start(client, &id, hub.boot()),
         Ok(Command::Capture { on: false }) => hub.captures.stop(client, &id, hub.boot()),
         Ok(command) => {
-            let (boot, result) = run(hub, client, &command, timeout);
+            let (boot, result) = run(hub, client, &command, (timeout, boot.as_deref()));
             let line = match result {
                 Ok(value) => json::reply(&id, boot, value),
                 Err(error) => json::reply_error(&id, boot, &error),
@@ -40,11 +45,21 @@ pub(super) fn execute(hub: &Inner, client: &Arc<Client>, envelope: Envelope) {
     }
 }
 
+/// Refuses what is for another boot than that of the guest `now`.
+fn check_boot(wanted: Option<&str>, now: Option<BootId>) -> Result<(), Error> {
+    match wanted {
+        Some(wanted) if now.is_none_or(|now| now.to_string() != wanted) => {
+            Err(Error::new(Problem::GuestRestarted, format!("the guest is not in boot {wanted} any more")))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn run(
     hub: &Inner,
     client: &Client,
     command: &Command,
-    timeout: Duration,
+    (timeout, boot): (Duration, Option<&str>),
 ) -> (Option<BootId>, Result<Value, Error>) {
     match command {
         Command::Status => return (hub.boot(), Ok(hub.status().to_value())),
@@ -65,7 +80,9 @@ fn run(
             Ok(operation) => {
                 let is_wanted = || !client.is_gone();
                 let operation = operation.wanted_while(&is_wanted);
-                (Some(operation.boot()), in_session(hub, client, &operation, command))
+                let result = check_boot(boot, Some(operation.boot()))
+                    .and_then(|()| in_session(hub, client, &operation, command));
+                (Some(operation.boot()), result)
             }
         },
     }

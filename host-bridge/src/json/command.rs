@@ -116,6 +116,14 @@ pub enum Command {
 }
 
 impl Command {
+    /// Whether it is carried out in a session with the guest, and so in one boot of it.
+    pub(crate) const fn needs_session(&self) -> bool {
+        !matches!(
+            self,
+            Self::Status | Self::Ping | Self::Asks | Self::WaitAsks { .. } | Self::Subscribe { .. }
+        )
+    }
+
     /// The command that these fields are.
     pub(super) fn of(mut fields: Fields) -> Result<Self, Error> {
         let op = fields.text(name::OP)?.ok_or_else(|| missing(name::OP))?;

@@ -13,6 +13,8 @@ use super::name;
 const TIMEOUT_DEFAULT: Duration = Duration::from_secs(10);
 /// Bounds of what a request may say.
 const TIMEOUT_MAX: Duration = Duration::from_secs(600);
+/// Digits of a boot id.
+const BOOT_DIGITS: usize = 32;
 
 /// A request as it came: its id and what it wants, or what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +23,8 @@ pub struct Envelope {
     pub id: Value,
     /// Longest time without progress.
     pub timeout: Duration,
+    /// The boot of the guest that it is for, if it is for one only: 32 hex digits.
+    pub boot: Option<String>,
     /// What to do.
     pub command: Result<Command, Error>,
 }
@@ -31,6 +35,7 @@ pub fn parse(line: &[u8]) -> Envelope {
     let refuse = |message: String| Envelope {
         id: Value::Null,
         timeout: TIMEOUT_DEFAULT,
+        boot: None,
         command: Err(Error::new(Problem::BadRequest, message)),
     };
     let map = match serde_json::from_slice(line) {
@@ -40,15 +45,25 @@ pub fn parse(line: &[u8]) -> Envelope {
     };
     let mut fields = Fields(map);
     let id = fields.0.remove(name::ID).unwrap_or(Value::Null);
-    let timeout = fields.number(name::TIMEOUT_MS);
-    match timeout {
-        Ok(timeout) => Envelope {
-            id,
-            timeout: timeout.map_or(TIMEOUT_DEFAULT, |ms| Duration::from_millis(ms).min(TIMEOUT_MAX)),
-            command: Command::of(fields),
-        },
-        Err(error) => Envelope { id, timeout: TIMEOUT_DEFAULT, command: Err(error) },
+    match frame(&mut fields) {
+        Ok((timeout, boot)) => Envelope { id, timeout, boot, command: Command::of(fields) },
+        Err(error) => Envelope { id, timeout: TIMEOUT_DEFAULT, boot: None, command: Err(error) },
     }
+}
+
+/// What any operation may have beside its own fields: the longest time, and the boot that it is for.
+fn frame(fields: &mut Fields) -> Result<(Duration, Option<String>), Error> {
+    let timeout = fields.number(name::TIMEOUT_MS)?;
+    let timeout = timeout.map_or(TIMEOUT_DEFAULT, |ms| Duration::from_millis(ms).min(TIMEOUT_MAX));
+    let boot = fields.text(name::BOOT)?;
+    let is_boot = |text: &String| {
+        text.len() == BOOT_DIGITS && text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+    };
+    if boot.as_ref().is_some_and(|boot| !is_boot(boot)) {
+        let message = format!("`{}` is {BOOT_DIGITS} hex digits, as in a reply", name::BOOT);
+        return Err(Error::new(Problem::BadRequest, message));
+    }
+    Ok((timeout, boot))
 }
 
 #[cfg(test)]
@@ -93,6 +108,9 @@ mod tests {
             r#"{"op":"fs.write","path":"/a","content":"","encoding":"hex"}"#,
             r#"{"op":"ask.answer","ask":"00000000:1"}"#,
             r#"{"op":"status","timeout_ms":"1"}"#,
+            r#"{"op":"status","boot":7}"#,
+            r#"{"op":"status","boot":"3f9a1c02"}"#,
+            r#"{"op":"status","boot":"3F9A1C02D1E84B7F9D0C6A5B4E3F2A10"}"#,
             r#"{"op":"ask.answer","ask":"00000000:1","answer":"x","refuse":true}"#,
             r#"{"op":"fs.write","path":"/a","content":"","mode":"append","offset":1}"#,
             r#"{"op":"fs.rename","from":"/a"}"#,

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::{bytes, name};
 
 /// Fields whose value is text even if it looks like a number: what the command line says is taken as it is.
-const TEXT_FIELDS: [&str; 10] = [
+const TEXT_FIELDS: [&str; 11] = [
     name::PATH,
     name::FROM,
     name::TO,
@@ -16,6 +16,7 @@ const TEXT_FIELDS: [&str; 10] = [
     name::STDIN,
     name::ASK,
     name::ANSWER,
+    name::BOOT,
 ];
 
 /// The request for `op` with fields given as `key=value`. A value that is a JSON number, boolean, object or list is

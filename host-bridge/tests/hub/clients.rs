@@ -165,3 +165,21 @@ fn a_hub_finds_its_guest_behind_a_path_over_107_bytes() {
     guest.read_exact(&mut first).unwrap();
     assert_eq!(first, [0, 0], "a delimiter of its own before the one of the first frame");
 }
+
+#[test]
+fn what_is_for_one_boot_is_not_done_in_another() {
+    let bench = Bench::new();
+    let boot = bench.boot();
+    let in_boot = |op: &str| json!({ "op": op, "path": "/tmp/d", "boot": boot });
+    assert!(bench.call(in_boot("fs.mkdir")).is_ok());
+    assert!(bench.call(json!({ "op": "asks.list", "boot": boot })).is_ok());
+    bench.guest.reboot(2);
+    bench.until(json!({ "op": "status" }), |status| status["guest"]["boot"] == "02".repeat(16));
+    assert_eq!(bench.call(in_boot("fs.remove")), Err("guest_restarted".into()));
+    for op in ["status", "ping", "asks.list", "asks.wait", "subscribe"] {
+        assert_eq!(bench.call(json!({ "op": op, "boot": boot })), Err("guest_restarted".into()), "{op}");
+    }
+    assert_eq!(bench.guest.lock().done, ["mkdir /tmp/d"]);
+    let short = json!({ "op": "status", "boot": "02020202" });
+    assert_eq!(bench.call(short), Err("bad_request".into()));
+}

@@ -17,7 +17,7 @@ use crate::mcp::call::{Call, End};
 use crate::mcp::error::{Code, Failure};
 use crate::mcp::tools::asks::{GoesOn, Told, give_back, put, said_in, settle};
 use crate::mcp::tools::content::{ContentEncoding, bytes_of_content};
-use crate::mcp::tools::{Effect, Encoding, Tool, bytes_of, encode, parsed, put_bytes};
+use crate::mcp::tools::{Effect, Encoding, Tool, boot_of, bytes_of, encode, parsed, put_bytes};
 
 /// Milliseconds after which a program that is waited for is ended unless the client says otherwise.
 const TIMEOUT_DEFAULT: u64 = 60_000;
@@ -93,17 +93,16 @@ impl Tool for ProcSpawn {
             None => {
                 let started = call.change(guest, request).await?;
                 let job = parsed(started.ok["job"].clone())?;
+                let boot = boot_of(&started)?;
                 if !waits {
-                    let look = json!({ "op": "proc.wait", "job": job, "max": room, "wait_ms": 0 });
+                    let look =
+                        json!({ "op": "proc.wait", "job": job, "boot": boot, "max": room, "wait_ms": 0 });
                     let reply =
                         call.wait(guest, look, Duration::ZERO).await.map_err(Failure::after_a_change)?;
                     return Ok(Ran { report: report(&reply, room)?, person: Vec::new() });
                 }
-                Waiting {
-                    killer: Killer { hub: call.guests().path(guest)?, job: Some(job) },
-                    job,
-                    told: Vec::new(),
-                }
+                let killer = Killer { hub: call.guests().path(guest)?, job: Some(job), boot: boot.clone() };
+                Waiting { killer, job, boot, told: Vec::new() }
             }
         };
         wait_for(call, guest, waiting, (room, timeout, asks_person)).await
@@ -123,6 +122,8 @@ pub(in crate::mcp) struct Waiting {
     /// Ends it when the call ends before it does.
     killer: Killer,
     job: u32,
+    /// The boot of the guest that it runs in: in the next one another job has its number.
+    boot: String,
     /// What the person said so far.
     told: Vec<Told>,
 }
@@ -150,7 +151,7 @@ async fn wait_for(
     let (job, wait) = (waiting.job, Duration::from_millis(timeout) + GRACE);
     // A byte takes one of JSON at least: more would be fetched for nothing.
     let look = json!({
-        "op": "proc.wait", "job": job, "max": room, "until": "exit",
+        "op": "proc.wait", "job": job, "boot": waiting.boot, "max": room, "until": "exit",
         "wait_ms": u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
     });
     let mut end = pin!(call.wait(guest, look, wait));
@@ -231,6 +232,7 @@ fn put_list(
 struct Killer {
     hub: PathBuf,
     job: Option<u32>,
+    boot: String,
 }
 
 impl Killer {
@@ -243,7 +245,8 @@ impl Drop for Killer {
     fn drop(&mut self) {
         use std::io::Write as _;
         let Some(job) = self.job else { return };
-        let line = format!("{}\n", json!({ "op": "proc.kill", "job": job, "signal": "KILL" }));
+        let kill = json!({ "op": "proc.kill", "job": job, "signal": "KILL", "boot": self.boot });
+        let line = format!("{kill}\n");
         // One line fits the socket at once, and is served after the connection is closed. Without a hub there is
         // nothing left to end, and the guest ends the job at its deadline.
         let _ = socket::connect(&self.hub).and_then(|mut hub| hub.write_all(line.as_bytes()));
