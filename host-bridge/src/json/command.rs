@@ -120,7 +120,12 @@ impl Command {
     pub(crate) const fn needs_session(&self) -> bool {
         !matches!(
             self,
-            Self::Status | Self::Ping | Self::Asks | Self::WaitAsks { .. } | Self::Subscribe { .. }
+            Self::Status
+                | Self::Ping
+                | Self::Asks
+                | Self::WaitAsks { .. }
+                | Self::Subscribe { .. }
+                | Self::Capture { .. }
         )
     }
 
