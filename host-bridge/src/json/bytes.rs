@@ -14,6 +14,18 @@ pub(super) fn put(to: &mut Map<String, Value>, field: &str, bytes: &[u8]) {
     };
 }
 
+/// Puts a list of names: as `field` when all are UTF-8, else as `field_base64`.
+pub(super) fn put_list(to: &mut Map<String, Value>, field: &str, list: &[Vec<u8>]) {
+    let texts: Result<Vec<&str>, _> = list.iter().map(|bytes| std::str::from_utf8(bytes)).collect();
+    match texts {
+        Ok(texts) => to.insert(field.into(), texts.into()),
+        Err(_) => {
+            let coded: Vec<String> = list.iter().map(|bytes| STANDARD.encode(bytes)).collect();
+            to.insert(format!("{field}{}", name::BASE64_SUFFIX), coded.into())
+        }
+    };
+}
+
 /// Bytes in a list: text when they are UTF-8, else an object with `base64`.
 pub(super) fn value(bytes: &[u8]) -> Value {
     std::str::from_utf8(bytes).map_or_else(|_| json!({ name::BASE64: STANDARD.encode(bytes) }), Value::from)

@@ -10,6 +10,7 @@ mod fields;
 mod reply;
 mod request;
 mod signal;
+pub(crate) mod typed;
 mod words;
 
 pub use ask_name::AskName;
@@ -18,6 +19,7 @@ pub use command::Command;
 pub use error::{Error, Problem};
 pub use reply::{Status, ask_pushed, event_pushed, events_lost_pushed, reply, reply_error};
 pub use request::{Envelope, parse};
+pub use typed::{Ask, Cause, End, Event, Finished, Job, Output, Program, Pushed, Reply};
 pub use words::{Answer, content_of, line, pretty, request_of_words};
 
 pub(crate) use capture::capture;

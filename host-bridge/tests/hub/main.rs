@@ -7,3 +7,4 @@ mod clients;
 mod faults;
 mod files;
 mod guest;
+mod typed;

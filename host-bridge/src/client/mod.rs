@@ -1,4 +1,9 @@
-//! A client of a hub, for programs on the host.
+//! A client of a hub, for programs on the host: [`Guest`] calls in types, [`Follower`] is told what happens, and
+//! [`HubClient`] has the lines themselves. `docs/sdk.md` shows how they are used.
+
+mod error;
+mod follower;
+mod guest;
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Write};
@@ -8,12 +13,20 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+pub use error::{Error, Refusal};
+pub use follower::Follower;
+pub use guest::{Guest, REPLY_MAX};
+
+pub use crate::json::{Ask, Cause, End, Event, Finished, Job, Output, Program, Pushed, Reply};
 use crate::socket;
 
 /// Environment variable that names the hub's socket.
 pub const SOCKET_VARIABLE: &str = "ASKR_SOCKET";
 /// Where the hub's socket lies, seen from the target folder.
 pub const SOCKET_IN_TARGET: &str = "askr/agent.sock";
+
+/// Shortest wait for a line.
+const PATIENCE_MIN: Duration = Duration::from_millis(1);
 
 /// Why there is no connection to a hub.
 #[derive(Debug)]
@@ -70,9 +83,13 @@ pub fn socket_from_environment() -> Option<PathBuf> {
 }
 
 /// A connection to a hub.
+///
+/// One line goes to the hub and one or more come back; what they mean is for the caller. See [`Guest`] for typed calls.
 pub struct HubClient {
     reader: BufReader<UnixStream>,
     writer: UnixStream,
+    /// The beginning of a line whose end was not there yet when patience ended.
+    partial: Vec<u8>,
 }
 
 impl HubClient {
@@ -83,13 +100,13 @@ impl HubClient {
     pub fn connect(path: &Path) -> Result<Self, NoHub> {
         let open = || {
             let writer = socket::connect(path)?;
-            Ok(Self { reader: BufReader::new(writer.try_clone()?), writer })
+            Ok(Self { reader: BufReader::new(writer.try_clone()?), writer, partial: Vec::new() })
         };
         open().map_err(|error| NoHub::Unreachable(path.to_owned(), error))
     }
 
-    /// Longest time that [`HubClient::receive`] waits for bytes; `None`, as at first, for ever. After it has passed
-    /// the connection is of no more use: part of a line may be lost.
+    /// Longest time that [`HubClient::receive`] waits for bytes; `None`, as at first, for ever. When it has passed nothing
+    /// is lost: the next call goes on with the same line.
     ///
     /// # Errors
     /// As `setsockopt(2)`; a time of zero is refused.
@@ -110,16 +127,30 @@ impl HubClient {
     /// The next line, without its line feed; `None` when the hub closed the connection.
     ///
     /// # Errors
-    /// As `read(2)`; `UnexpectedEof` when the connection ended inside a line.
+    /// As `read(2)`, `WouldBlock` when patience ended; `UnexpectedEof` when the connection ended inside a line,
+    /// `InvalidData` for a line that is not UTF-8.
     pub fn receive(&mut self) -> io::Result<Option<String>> {
-        let mut line = String::new();
-        if self.reader.read_line(&mut line)? == 0 {
-            return Ok(None);
+        self.reader.read_until(b'\n', &mut self.partial)?;
+        let mut line = std::mem::take(&mut self.partial);
+        match line.pop() {
+            None => Ok(None),
+            Some(b'\n') => String::from_utf8(line)
+                .map(Some)
+                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error)),
+            Some(_) => Err(io::ErrorKind::UnexpectedEof.into()),
         }
-        match line.strip_suffix('\n') {
-            Some(line) => Ok(Some(line.to_owned())),
-            None => Err(io::ErrorKind::UnexpectedEof.into()),
-        }
+    }
+
+    /// The next line as JSON; `None` if it takes longer than `wait`. What comes in time counts, even at the deadline.
+    fn line_within(&mut self, wait: Duration) -> Result<Option<Value>, Error> {
+        // Zero would be no limit.
+        self.set_patience(Some(wait.max(PATIENCE_MIN)))?;
+        let line = match self.receive() {
+            Ok(line) => line.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))?,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        serde_json::from_str(&line).map(Some).map_err(|_| Error::Protocol("the hub's line is no JSON".into()))
     }
 
     /// Sends a request and waits for the next line.
