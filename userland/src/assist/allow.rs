@@ -78,12 +78,13 @@ const NOT_READ: [&[u8]; 2] = [b"/dev", b"/proc/kmsg"];
 pub fn only_looks(arguments: &[&str], directory: &[u8]) -> bool {
     let Some((name, rest)) = arguments.split_first() else { return false };
     let Some(tool) = TOOLS.iter().find(|tool| tool.name == *name) else { return false };
-    let Some((operands, recursive)) = tool.read(rest) else { return false };
+    let Some(Given { operands, recursive, pattern }) = tool.read(rest) else { return false };
     match tool.operands {
         Operands::Words | Operands::Names => true,
         Operands::Files => {
-            // Without files `grep -r` reads the working directory. Its pattern is looked at as if it were one.
-            let here = recursive && operands.len() <= 1;
+            // Without files `grep -r` reads the working directory. Its pattern is looked at as if it were one, unless an
+            // option gives it.
+            let here = recursive && operands.len() <= usize::from(!pattern);
             operands
                 .into_iter()
                 .chain(here.then_some("."))
@@ -92,50 +93,65 @@ pub fn only_looks(arguments: &[&str], directory: &[u8]) -> bool {
     }
 }
 
+/// What a command was given.
+#[derive(Default)]
+struct Given<'a> {
+    /// The arguments beside options.
+    operands: Vec<&'a str>,
+    /// Directories are read to their depth.
+    recursive: bool,
+    /// An option has the pattern of `grep`.
+    pattern: bool,
+}
+
 impl Tool {
-    /// The arguments beside options, and whether directories are read to their depth. `None` if there is an option that
-    /// is not known to be harmless.
-    fn read<'a>(&self, arguments: &[&'a str]) -> Option<(Vec<&'a str>, bool)> {
-        let (mut operands, mut recursive) = (Vec::new(), false);
+    /// The arguments, taken apart. `None` if there is an option that is not known to be harmless.
+    fn read<'a>(&self, arguments: &[&'a str]) -> Option<Given<'a>> {
+        let mut given = Given::default();
         let mut rest = arguments.iter().copied();
         while let Some(argument) = rest.next() {
             if argument == "--" {
-                operands.extend(rest.by_ref());
+                given.operands.extend(rest.by_ref());
             } else if let Some(long) = argument.strip_prefix("--") {
                 let name = long.split('=').next().unwrap_or(long);
                 self.long.contains(&name).then_some(())?;
-                recursive |= name == "recursive";
+                given.recursive |= name == "recursive";
             } else if let Some(letters) = argument.strip_prefix('-').filter(|letters| !letters.is_empty()) {
-                recursive |= self.read_letters(letters, &mut rest)?;
+                self.read_letters(letters, &mut rest, &mut given)?;
             } else {
-                operands.push(argument);
+                given.operands.push(argument);
             }
         }
-        Some((operands, recursive))
+        Some(given)
     }
 
-    /// Letters after one dash; whether one of them is for recursion.
-    fn read_letters<'a>(&self, letters: &str, rest: &mut impl Iterator<Item = &'a str>) -> Option<bool> {
+    /// Letters after one dash.
+    fn read_letters<'a>(
+        &self,
+        letters: &str,
+        rest: &mut impl Iterator<Item = &'a str>,
+        given: &mut Given<'a>,
+    ) -> Option<()> {
         // The old way to say how many lines.
         if matches!(self.name, "head" | "tail") && letters.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Some(false);
+            return Some(());
         }
         // A number or the pattern of `echo` and `seq`.
         if matches!(self.name, "echo" | "seq") && !self.flags.contains(letters) {
-            return Some(false);
+            return Some(());
         }
-        let mut recursive = false;
         for (index, letter) in letters.char_indices() {
             if self.valued.contains(letter) {
                 if index + letter.len_utf8() == letters.len() {
                     rest.next()?;
                 }
-                return Some(recursive);
+                given.pattern |= self.name == "grep" && letter == 'e';
+                return Some(());
             }
             self.flags.contains(letter).then_some(())?;
-            recursive |= self.name == "grep" && matches!(letter, 'r' | 'R');
+            given.recursive |= self.name == "grep" && matches!(letter, 'r' | 'R');
         }
-        Some(recursive)
+        Some(())
     }
 }
 
@@ -250,6 +266,10 @@ mod tests {
         }
         assert!(!only_looks(&["grep", "-r", "x"], b"/"), "the whole tree");
         assert!(only_looks(&["grep", "-r", "x"], b"/tmp"));
+        // With the pattern in an option all operands are files.
+        assert!(only_looks(&["grep", "-rn", "-F", "-e", "x", "/tmp"], b"/"));
+        assert!(!only_looks(&["grep", "-rn", "-F", "-e", "x"], b"/"), "the whole tree");
+        assert!(!only_looks(&["grep", "-re", "x", "/tmp", "/"], b"/tmp"), "the whole tree");
         assert!(!only_looks(&[], b"/"));
     }
 

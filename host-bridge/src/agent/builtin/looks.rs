@@ -53,10 +53,52 @@ const KEYS: [(&str, ConfKey); 9] = [
     ("确认", ConfKey::Confirm),
 ];
 
+/// What people call things that are no file.
+const NO_FILES: [&str; 20] = [
+    "disk",
+    "disks",
+    "drive",
+    "system",
+    "machine",
+    "computer",
+    "memory",
+    "data",
+    "process",
+    "processes",
+    "program",
+    "programs",
+    "磁盘",
+    "硬盘",
+    "系统",
+    "机器",
+    "电脑",
+    "内存",
+    "数据",
+    "进程",
+];
+/// Words of Chinese that lead from a place to what is there, or mean several things.
+const SEVERAL: [&str; 10] = ["所有", "全部", "一切", "里的", "中的", "下的", "上的", "里面", "下面", "和"];
+
+/// Deletes what was named, if it is one file: `None` if it may be something else. A name is as good as a path, but none that
+/// has words in it which were not meant for one.
+pub(super) fn delete(program: &str, path: &str) -> Option<Plan> {
+    let is_file = !NO_FILES.iter().any(|word| path.eq_ignore_ascii_case(word));
+    let is_one = !SEVERAL.iter().any(|words| path.contains(words));
+    (is_file && is_one).then(|| Plan::run(&[program, path]))
+}
+
+/// Who answers; `None` if it is none of those that can.
+pub(super) fn provider(name: &str) -> Option<Plan> {
+    ConfKey::Provider.takes(&name.to_lowercase()).then(|| setting(ConfKey::Provider.name(), name))?
+}
+
 /// `None` if there is no such key: then something else was meant.
 pub(super) fn setting(name: &str, value: &str) -> Option<Plan> {
     let name = name.to_lowercase();
     let key = ConfKey::from_name(&name).or_else(|| KEYS.iter().find(|key| key.0 == name).map(|key| key.1))?;
+    // Words of ours, which people write as names.
+    let lower = value.to_lowercase();
+    let value = if matches!(key, ConfKey::Provider | ConfKey::Confirm) { &lower } else { value };
     if !key.takes(value) {
         return Some(Plan::fail(format!("{} must be {}. Nothing was changed.", key.name(), key.wants())));
     }

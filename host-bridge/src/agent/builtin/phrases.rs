@@ -55,10 +55,13 @@ pub(super) const PHRASES: &[Phrase] = &[
         },
     ),
     phrase(
-        &["set|change|configure [the|your] {key} to {value}", "use [the] {key} {value}"],
+        &["set|change|configure [the|your] {key} to {value}", "use|configure [the|your] {key} {value}"],
         &["把 {key} 设为|设置为|改为|改成 {value}", "设置 {key} 为 {value}", "使用 {key} {value}"],
         |slots, _| looks::setting(slot(slots, "key"), slot(slots, "value")),
     ),
+    phrase(&["use|configure [the] [provider] {provider}"], &["使用|用|启用 {provider}"], |slots, _| {
+        looks::provider(slot(slots, "provider"))
+    }),
     // Looking.
     phrase(
         &["where am i", "[what_is|what's|show] [the] current|working directory|folder", "pwd"],
@@ -111,14 +114,14 @@ pub(super) const PHRASES: &[Phrase] = &[
     phrase(
         &[
             "list|show [me] [all] [the] files|everything|contents|content in|of|under [the] [directory|folder] {path}",
-            "what_is|what's in|inside|under [the] [directory|folder] {path}",
+            "[show] [me] what_is|what's in|inside|under [the] [directory|folder] {path}",
             "which|what files are [there] in|under {path}",
             "list [the] [directory|folder] {path}",
         ],
         &[
             "列出 [目录] {path} [里|中|下|里面] [的] [所有] 文件|内容|目录",
             "列出 [目录] {path}",
-            "{path} 里|中|下|里面 有 哪些|什么 [文件]",
+            "[看看|看] {path} 里|中|下|里面|下面 有 哪些|什么 [文件]",
         ],
         |slots, _| run(&["ls", "-l", slot(slots, "path")]),
     ),
@@ -182,11 +185,13 @@ pub(super) const PHRASES: &[Phrase] = &[
         &[
             "[how_much|show|what_is] [me] [the] [free|disk] disk|space [is|usage] [free|left|there|used|available]",
             "how_much room|space is [there|left|free] [left]",
+            "how_much [free|disk] [disk] space do_i|do_we have [free|left] [on] [the] [disk]",
             "is the disk full",
             "free disk space",
         ],
         &[
             "[还] [剩] [有] 多少 [磁盘|硬盘] 空间",
+            "[磁盘|硬盘] 空间 [还] 有|剩|剩下 [有] 多少",
             "[查看|显示] 磁盘|硬盘 [空间] [使用] [情况]",
             "剩余 空间",
             "磁盘 满 了 吗",
@@ -198,7 +203,12 @@ pub(super) const PHRASES: &[Phrase] = &[
             "how_much memory|ram is|do_we|do_i [there|have] [free|left|used|available]",
             "[show] [me] [the] [free] memory|ram [usage]",
         ],
-        &["[还] [剩] [有] 多少 内存", "[查看|显示] 内存 [使用] [情况]", "剩余 内存"],
+        &[
+            "[还] [剩] [有] 多少 内存",
+            "内存 [还] 有|剩|剩下 [有] 多少",
+            "[查看|显示] 内存 [使用] [情况]",
+            "剩余 内存",
+        ],
         |_, _| run(&["free", "-h"]),
     ),
     dialog(
@@ -219,6 +229,7 @@ pub(super) const PHRASES: &[Phrase] = &[
             "what failed|crashed|broke [last|lately|recently] [and] [why]",
             "what went wrong",
             "why did it fail|crash",
+            "why did the last program|process|command fail|crash|die|end",
             "what was|is the last failure|error|crash",
         ],
         &[
@@ -226,7 +237,7 @@ pub(super) const PHRASES: &[Phrase] = &[
             "出 了 什么 问题|错",
             "最后|上次|最近 一次 失败|错误|崩溃 [是] [什么]",
         ],
-        |_, _| Some(Plan::run(&["events", "-x", "-n", "4"]).and_then_more()),
+        |_, _| Some(Plan::run(&["events", "-x", "-n", "8"]).and_then_more()),
         |_, result| results::failure("", result),
     ),
     dialog(
@@ -304,12 +315,12 @@ pub(super) const PHRASES: &[Phrase] = &[
     phrase(
         &["delete|remove|erase [the] [empty] directory|folder [called|named] {path}"],
         &["删除|删掉|移除 [空] 目录|文件夹 {path}"],
-        |slots, _| run(&["rmdir", slot(slots, "path")]),
+        |slots, _| looks::delete("rmdir", slot(slots, "path")),
     ),
     phrase(
         &["delete|remove|erase [the] [file] [called|named] {path}"],
         &["删除|删掉|移除 [文件] {path}", "把 [文件] {path} 删除|删掉"],
-        |slots, _| run(&["rm", slot(slots, "path")]),
+        |slots, _| looks::delete("rm", slot(slots, "path")),
     ),
     phrase(
         &["stop|kill|end|terminate [the] [process|pid] {number}"],

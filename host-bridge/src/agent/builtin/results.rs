@@ -85,7 +85,12 @@ pub(super) fn failure(name: &str, result: &StepResult) -> Plan {
         line.split(' ').find_map(|word| Some(word.strip_prefix(key)?.strip_prefix('=')?.to_owned()))
     };
     let of_it = |line: &&str| name.is_empty() || field(line, "name").as_deref() == Some(name);
-    let lines: Vec<&str> = result.output.lines().filter(of_it).collect();
+    let mut lines: Vec<&str> = result.output.lines().filter(of_it).collect();
+    // Whoever asks does not mean an earlier `ai` that could not tell.
+    let is_ours = |line: &&str| field(line, "name").as_deref() == Some("ai");
+    if name.is_empty() && !lines.iter().all(is_ours) {
+        lines.retain(|line| !is_ours(line));
+    }
     let Some(last) = lines.last() else {
         return Plan::say(match name {
             "" => "Nothing that the machine still remembers has failed.".to_owned(),

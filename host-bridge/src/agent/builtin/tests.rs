@@ -85,6 +85,14 @@ fn nothing_that_deletes_is_guessed() {
         "format the disk",
         "remove all logs",
         "get rid of it and delete the rest",
+        "erase the disk",
+        "delete the system",
+        "remove the directory data",
+        "删除/tmp里的所有文件",
+        "删除/tmp下面的文件",
+        "删除/tmp/a和/tmp/b",
+        "把/tmp中的文件删掉",
+        "删除系统",
         "删除所有文件",
         "删除一切",
         "清空/tmp",
@@ -100,6 +108,29 @@ fn nothing_that_deletes_is_guessed() {
     // What was named is planned, and nothing beside it.
     assert_eq!(shown(&answer(&request("delete \"/tmp/a b\""))), "`rm /tmp/a b`");
     assert_eq!(shown(&answer(&request("删除文件夹/tmp/旧"))), "`rmdir /tmp/旧`");
+}
+
+#[test]
+fn what_people_say_instead_means_the_same() {
+    for (texts, plan) in [
+        (&["can you show me what is in the directory /etc", "看看/etc下面有什么"][..], "`ls -l /etc`"),
+        (&["how much free space do I have on the disk?", "磁盘空间还有多少"], "`df -h`"),
+        (&["内存还剩多少", "how much memory is there"], "`free -h`"),
+        (&["why did the last program crash"], "`events -x -n 8`, *then says or plans more*"),
+        (
+            &["configure the model gpt-4", "set the model to gpt-4", "use model gpt-4"],
+            "`ai config model gpt-4`",
+        ),
+        (
+            &["use the provider Ollama", "用ollama", "configure provider ollama"],
+            "`ai config provider ollama`",
+        ),
+    ] {
+        for text in texts {
+            assert_eq!(shown(&answer(&request(text))), plan, "{text}");
+        }
+    }
+    assert!(said(&answer(&request("use the force"))).contains("no language model"));
 }
 
 #[test]
@@ -144,6 +175,12 @@ fn what_was_found_is_said() {
     assert!(said(&failed).starts_with("crash (process 9) was ended because of a page fault"), "{failed:?}");
     let failed = with_result("why did false fail", 0, events);
     assert!(said(&failed).starts_with("false (process 8) ended with exit code 1"), "{failed:?}");
+    // What could not be answered before is not what is asked about.
+    let after = events.to_owned() + "12 3.0 exit pid=10 status=1 name=ai\n";
+    let failed = with_result("why did the last program crash", 0, &after);
+    assert!(said(&failed).starts_with("crash (process 9) was ended"), "{failed:?}");
+    let only = with_result("what failed", 0, "12 3.0 exit pid=10 status=1 name=ai\n");
+    assert!(said(&only).starts_with("ai (process 10) ended with exit code 1"), "{only:?}");
     assert!(said(&with_result("what failed", 0, "")).contains("Nothing"));
     let killed = with_result("what failed", 0, "7 1.5 exit pid=8 status=137 name=x\n");
     assert!(said(&killed).contains("signal 9"));
