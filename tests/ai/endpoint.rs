@@ -23,6 +23,7 @@ pub(crate) enum Reply {
 pub(crate) struct Endpoint {
     pub(crate) port: u16,
     requests: Receiver<(String, Value)>,
+    hung_up: Receiver<()>,
 }
 
 impl Endpoint {
@@ -31,8 +32,14 @@ impl Endpoint {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let (sender, requests) = mpsc::channel();
-        thread::spawn(move || serve(&listener, replies, &sender));
-        Self { port, requests }
+        let (hangs_up, hung_up) = mpsc::channel();
+        thread::spawn(move || serve(&listener, replies, &sender, &hangs_up));
+        Self { port, requests, hung_up }
+    }
+
+    /// Waits until a connection that gets no answer is closed.
+    pub(crate) fn expect_hangup(&self) {
+        self.hung_up.recv_timeout(PATIENCE).unwrap();
     }
 
     /// The head and the body of the next request.
@@ -46,9 +53,12 @@ impl Endpoint {
     }
 }
 
-fn serve(listener: &TcpListener, replies: Vec<Reply>, requests: &mpsc::Sender<(String, Value)>) {
-    // Connections that get no answer stay open as long as the test does.
-    let mut silent = Vec::new();
+fn serve(
+    listener: &TcpListener,
+    replies: Vec<Reply>,
+    requests: &mpsc::Sender<(String, Value)>,
+    hangs_up: &mpsc::Sender<()>,
+) {
     for reply in replies {
         let Ok((mut stream, _)) = listener.accept() else { return };
         let Some(request) = receive(&stream) else { continue };
@@ -59,8 +69,9 @@ fn serve(listener: &TcpListener, replies: Vec<Reply>, requests: &mpsc::Sender<(S
             ),
             Reply::Http(status, body) => (status, body),
             Reply::Silence => {
-                silent.push(stream);
                 let _ = requests.send(request);
+                let hangs_up = hangs_up.clone();
+                thread::spawn(move || stream.read(&mut [0]).map(|_| hangs_up.send(())));
                 continue;
             }
         };
@@ -68,9 +79,6 @@ fn serve(listener: &TcpListener, replies: Vec<Reply>, requests: &mpsc::Sender<(S
             format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
         let _ = stream.write_all((head + &body).as_bytes());
         let _ = requests.send(request);
-    }
-    if !silent.is_empty() {
-        thread::sleep(PATIENCE);
     }
 }
 

@@ -119,12 +119,15 @@ fn a_model_that_thinks_for_ever_holds_nobody() {
     let (mut askr, _hub, _folder) = guest();
     let endpoint = Endpoint::new(vec![Reply::Silence, Reply::Silence]);
     configure(&mut askr, &endpoint);
+    askr.run("ai config timeout_ms 600000");
     askr.start("ai think");
     endpoint.request();
     let start = Instant::now();
     askr.type_bytes(b"\x03").unwrap();
     assert_eq!(askr.finish().trim_end(), "^C");
     assert!(start.elapsed() < PATIENCE / 2);
+    // Nor does it go on with it, in the way of the next.
+    endpoint.expect_hangup();
     askr.run("ai config timeout_ms 500");
     let shown = askr.run("ai think");
     assert!(shown.contains("did not answer in time. (ai config timeout_ms)"), "{shown}");

@@ -8,6 +8,7 @@ mod builtin;
 mod config;
 #[cfg(feature = "http")]
 mod model;
+mod patience;
 mod plan;
 mod request;
 
@@ -22,6 +23,7 @@ use askr_wire::code::DECISION_NATURAL;
 use askr_wire::message::Decision;
 
 use self::config::{Config, Provider};
+use self::patience::Patience;
 use self::plan::{Plan, Step};
 use self::request::Request;
 use crate::hub::Inner;
@@ -78,7 +80,11 @@ fn begin(hub: &Arc<Inner>, workers: &Arc<AtomicUsize>, ask: Ask) {
     let worker = thread::Builder::new().name("askr-agent-work".into()).spawn(move || {
         let request = Request::new(&ask);
         let config = Config::load(&theirs.session);
-        let plan = decide(&config, &request, ask.deadline.checked_sub(MARGIN).unwrap_or(ask.deadline));
+        let deadline = ask.deadline.checked_sub(MARGIN).unwrap_or(ask.deadline);
+        // Ctrl-C in the guest, or somebody else's answer, ends the work on it.
+        let (hub, id) = (Arc::clone(&theirs), ask.id);
+        let is_wanted = Arc::new(move || hub.session.asks().iter().any(|ask| ask.id == id));
+        let plan = decide(&config, &request, &Patience { deadline, is_wanted });
         count.fetch_sub(1, Ordering::SeqCst);
         send(&theirs, &ask, &plan, request.reads_plans);
     });
@@ -95,14 +101,14 @@ fn send(hub: &Inner, ask: &Ask, plan: &Plan, reads_plans: bool) {
 }
 
 /// What is wrong with the configuration, once for each request, and the plan.
-fn decide(config: &Config, request: &Request, deadline: Instant) -> Plan {
+fn decide(config: &Config, request: &Request, patience: &Patience) -> Plan {
     let mut plan = match config.provider {
         Provider::Builtin => builtin::answer(request),
         #[cfg(feature = "http")]
-        _ => model::answer(config, request, deadline),
+        _ => model::answer(config, request, patience),
         #[cfg(not(feature = "http"))]
         _ => {
-            let _ = deadline;
+            let _ = (patience.deadline, &patience.is_wanted);
             Plan::fail(
                 "This bridge was built without HTTP, so it reaches no model. (ai config provider builtin)",
             )
@@ -155,7 +161,8 @@ mod tests {
 
     fn answer(ask: &Ask) -> Vec<u8> {
         let request = Request::new(ask);
-        encoded(&decide(&Config::default(), &request, ask.deadline), request.reads_plans)
+        let patience = Patience { deadline: ask.deadline, is_wanted: Arc::new(|| true) };
+        encoded(&decide(&Config::default(), &request, &patience), request.reads_plans)
     }
 
     #[test]

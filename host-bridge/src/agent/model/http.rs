@@ -1,12 +1,15 @@
 //! One request over HTTP, and what may go wrong with it.
 
 use std::io;
-use std::time::Instant;
 
 use serde_json::Value;
+use ureq::unversioned::resolver::DefaultResolver;
+use ureq::unversioned::transport::{Connector, DefaultConnector};
 
 use super::super::config::Provider;
+use super::super::patience::Patience;
 use super::target::Target;
+use super::watch::Watch;
 
 /// Longest answer, in bytes.
 const REPLY_MAX: u64 = 1 << 20;
@@ -17,7 +20,7 @@ const MESSAGE_MAX: usize = 200;
 pub(super) struct Post<'a> {
     pub(super) target: &'a Target,
     pub(super) body: &'a str,
-    pub(super) deadline: Instant,
+    pub(super) patience: &'a Patience,
 }
 
 /// Why there is no answer.
@@ -67,7 +70,7 @@ impl Failure {
 
 /// Sends the request; the answer's JSON.
 pub(super) fn post(request: &Post<'_>) -> Result<Value, Failure> {
-    let left = request.deadline.saturating_duration_since(Instant::now());
+    let left = request.patience.left();
     if left.is_zero() {
         return Err(Failure::TimedOut);
     }
@@ -80,7 +83,8 @@ pub(super) fn post(request: &Post<'_>) -> Result<Value, Failure> {
     if request.target.is_local {
         config = config.proxy(None);
     }
-    let agent: ureq::Agent = config.build().into();
+    let connector = DefaultConnector::default().chain(Watch(request.patience.is_wanted.clone()));
+    let agent = ureq::Agent::with_parts(config.build(), connector, DefaultResolver::default());
     let mut call = agent.post(&request.target.url).header("content-type", "application/json");
     if request.target.provider == Provider::Anthropic {
         call = call.header("anthropic-version", "2023-06-01");

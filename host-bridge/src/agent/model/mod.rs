@@ -12,12 +12,14 @@ mod reading;
 mod target;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use super::config::{Config, Provider};
+use super::patience::Patience;
 use super::plan::Plan;
 use super::request::Request;
 use http::{Failure, Post};
@@ -29,30 +31,31 @@ const TRIES_MAX: u32 = 3;
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
 
 /// The plan of the model, or one that says why there is none.
-pub(super) fn answer(config: &Config, request: &Request, deadline: Instant) -> Plan {
+pub(super) fn answer(config: &Config, request: &Request, patience: &Patience) -> Plan {
     let environment = |name: &str| std::env::var(name).ok();
-    try_answer(config, request, deadline, environment).unwrap_or_else(Plan::fail)
+    try_answer(config, request, patience, environment).unwrap_or_else(Plan::fail)
 }
 
 fn try_answer(
     config: &Config,
     request: &Request,
-    deadline: Instant,
+    patience: &Patience,
     environment: impl Fn(&str) -> Option<String>,
 ) -> Result<Plan, String> {
     let target = Target::new(config, environment)?;
     let model = config.model.as_deref().ok_or("No model is set. Set one with: ai config model NAME")?;
-    let deadline = deadline.min(Instant::now() + config.timeout);
+    let deadline = patience.deadline.min(Instant::now() + config.timeout);
+    let patience = &Patience { deadline, ..patience.clone() };
     let text = match config.provider {
         Provider::Anthropic => {
-            let reply = post(&target, &anthropic::body(model, request), deadline)?;
+            let reply = post(&target, &anthropic::body(model, request), patience)?;
             anthropic::text(&reply)
         }
         _ => {
-            let reply = match post_once_more(&target, &openai::body(model, request, true), deadline) {
+            let reply = match post_once_more(&target, &openai::body(model, request, true), patience) {
                 // Some servers know no schema.
                 Err(Failure::Status { code: 400 | 422, .. }) => {
-                    post(&target, &openai::body(model, request, false), deadline)?
+                    post(&target, &openai::body(model, request, false), patience)?
                 }
                 other => other.map_err(|failure| failure.tell(&target))?,
             };
@@ -65,21 +68,21 @@ fn try_answer(
     plan.map_err(|why| format!("The answer of the model cannot be used: {why}. Nothing was done."))
 }
 
-fn post(target: &Target, body: &Value, deadline: Instant) -> Result<Value, String> {
-    post_once_more(target, body, deadline).map_err(|failure| failure.tell(target))
+fn post(target: &Target, body: &Value, patience: &Patience) -> Result<Value, String> {
+    post_once_more(target, body, patience).map_err(|failure| failure.tell(target))
 }
 
 /// Tries again when the endpoint says that it is busy, as long as there is time.
-fn post_once_more(target: &Target, body: &Value, deadline: Instant) -> Result<Value, Failure> {
+fn post_once_more(target: &Target, body: &Value, patience: &Patience) -> Result<Value, Failure> {
     let body = body.to_string();
     let mut tries = 1;
     loop {
-        let failure = match http::post(&Post { target, body: &body, deadline }) {
+        let failure = match http::post(&Post { target, body: &body, patience }) {
             Err(failure) if failure.is_passing() && tries < TRIES_MAX => failure,
             result => return result,
         };
         let pause = RETRY_PAUSE * tries;
-        if deadline.saturating_duration_since(Instant::now()) <= pause {
+        if patience.left() <= pause {
             return Err(failure);
         }
         std::thread::sleep(pause);

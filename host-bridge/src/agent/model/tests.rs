@@ -1,5 +1,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,6 +11,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::super::config::Config;
+use super::super::patience::Patience;
 use super::super::plan::{Plan, Step};
 use super::super::request::Request;
 use super::reading;
@@ -83,7 +86,8 @@ fn request() -> Request {
 
 fn ask(config: &Config) -> Result<Plan, String> {
     let environment = |name: &str| (name == "TEST_API_KEY").then(|| KEY.to_owned());
-    super::try_answer(config, &request(), Instant::now() + Duration::from_secs(20), environment)
+    let deadline = Instant::now() + Duration::from_secs(20);
+    super::try_answer(config, &request(), &Patience { deadline, is_wanted: Arc::new(|| true) }, environment)
 }
 
 const PLAN: &str = r#"{"steps":[{"run":["ls","-l"]}],"more":true}"#;
@@ -195,6 +199,27 @@ fn a_busy_endpoint_is_tried_again_and_a_silent_one_is_not_waited_for() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let told = ask(&config(&format!("http://127.0.0.1:{port}"), "")).unwrap_err();
     assert!(told.contains("cannot be reached"), "{told}");
+}
+
+#[test]
+fn an_answer_that_nobody_waits_for_any_more_is_given_up_and_the_connection_closed() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    let waits = Arc::new(AtomicBool::new(true));
+    let is_wanted = Arc::clone(&waits);
+    let patience = Patience {
+        deadline: Instant::now() + Duration::from_secs(60),
+        is_wanted: Arc::new(move || is_wanted.load(Ordering::SeqCst)),
+    };
+    let asking = thread::spawn(move || {
+        super::try_answer(&config(&endpoint, "timeout_ms=60000\n"), &request(), &patience, |_| None)
+    });
+    let (mut stream, _) = listener.accept().unwrap();
+    receive(&stream);
+    waits.store(false, Ordering::SeqCst);
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    assert_eq!(stream.read(&mut [0]).unwrap(), 0, "it is closed");
+    assert!(asking.join().unwrap().is_err());
 }
 
 #[test]
