@@ -49,8 +49,14 @@ impl Endpoint {
 
     /// What the model was told in the next request.
     pub(crate) fn told(&self) -> String {
-        self.request().1["messages"][1]["content"].as_str().unwrap().to_owned()
+        told(&self.request().1)
     }
+}
+
+/// What the model was told in this body, after the examples.
+pub(crate) fn told(body: &Value) -> String {
+    let message = body["messages"].as_array().unwrap().last().unwrap();
+    message["content"].as_str().unwrap().to_owned()
 }
 
 fn serve(
@@ -82,8 +88,8 @@ fn serve(
     }
 }
 
-/// `None` if the other side went away first.
-fn receive(stream: &TcpStream) -> Option<(String, Value)> {
+/// The head and the body of a request; `None` if the other side went away first.
+pub(crate) fn receive_bytes(stream: &TcpStream) -> Option<(String, Vec<u8>)> {
     let mut reader = BufReader::new(stream);
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
@@ -95,5 +101,10 @@ fn receive(stream: &TcpStream) -> Option<(String, Value)> {
     let length = lower.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok())?;
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
+    Some((head, body))
+}
+
+fn receive(stream: &TcpStream) -> Option<(String, Value)> {
+    let (head, body) = receive_bytes(stream)?;
     Some((head, serde_json::from_slice(&body).ok()?))
 }

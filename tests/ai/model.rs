@@ -9,10 +9,10 @@ use tempfile::TempDir;
 use crate::common::PATIENCE;
 use crate::common::shell::{Askr, Own};
 use crate::config::machine;
-use crate::endpoint::{Endpoint, Reply};
+use crate::endpoint::{Endpoint, Reply, told};
 
 /// A guest with a disk and a hub with the built-in agent.
-fn guest() -> (Own, Hub, TempDir) {
+pub(crate) fn guest() -> (Own, Hub, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let mut askr = Askr::boot(&machine(folder.path()));
     let socket = folder.path().join("agent.sock");
@@ -52,7 +52,7 @@ fn a_model_plans_sees_results_and_answers() {
         "{head}"
     );
     assert_eq!(body["model"], "scripted");
-    let told = body["messages"][1]["content"].as_str().unwrap();
+    let told = told(&body);
     assert!(told.starts_with("Request: how long is the motd?\n\n[round]\n1 of 4\n\n[cwd]\n/\n"), "{told}");
     assert!(
         told.contains("[programs]\n") && told.contains(" ls ") && told.contains("[listing]\nbin/\n"),

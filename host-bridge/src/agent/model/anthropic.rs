@@ -9,15 +9,17 @@ use super::prompt;
 const TOKENS_MAX: u32 = 2048;
 
 /// The body of a request. The model is made to call a tool whose input is a plan.
-pub(super) fn body(model: &str, request: &Request) -> Value {
-    json!({
+pub(super) fn body(model: &str, request: &Request) -> String {
+    let schema: Value = serde_json::from_str(&prompt::schema()).unwrap_or_default();
+    let body = json!({
         "model": model,
         "max_tokens": TOKENS_MAX,
         "system": prompt::SYSTEM,
         "messages": [{ "role": "user", "content": prompt::user(request) }],
-        "tools": [{ "name": "plan", "description": "Answers with a plan.", "input_schema": prompt::schema() }],
+        "tools": [{ "name": "plan", "description": "Answers with a plan.", "input_schema": schema }],
         "tool_choice": { "type": "tool", "name": "plan" },
-    })
+    });
+    body.to_string()
 }
 
 /// What the model said: the input of the tool, else its words.

@@ -23,6 +23,7 @@ use super::patience::Patience;
 use super::plan::Plan;
 use super::request::Request;
 use http::{Failure, Post};
+use openai::Dialect;
 use target::Target;
 
 /// Most tries of one request.
@@ -52,13 +53,21 @@ fn try_answer(
             anthropic::text(&reply)
         }
         _ => {
-            let reply = match post_once_more(&target, &openai::body(model, request, true), patience) {
+            let dialect = if target.is_openai { Dialect::OpenAi } else { Dialect::Others };
+            let reply = match post_once_more(&target, &openai::body(model, request, dialect), patience) {
                 // Some servers know no schema.
                 Err(Failure::Status { code: 400 | 422, .. }) => {
-                    post(&target, &openai::body(model, request, false), patience)?
+                    post(&target, &openai::body(model, request, Dialect::Plain), patience)?
                 }
                 other => other.map_err(|failure| failure.tell(&target))?,
             };
+            if openai::is_cut(&reply) {
+                return Err(format!(
+                    "The answer of the model was cut: it has more than {} tokens, or the model's context is full. \
+                     Nothing was done.",
+                    openai::TOKENS_MAX
+                ));
+            }
             openai::text(&reply)
         }
     };
@@ -68,16 +77,15 @@ fn try_answer(
     plan.map_err(|why| format!("The answer of the model cannot be used: {why}. Nothing was done."))
 }
 
-fn post(target: &Target, body: &Value, patience: &Patience) -> Result<Value, String> {
+fn post(target: &Target, body: &str, patience: &Patience) -> Result<Value, String> {
     post_once_more(target, body, patience).map_err(|failure| failure.tell(target))
 }
 
 /// Tries again when the endpoint says that it is busy, as long as there is time.
-fn post_once_more(target: &Target, body: &Value, patience: &Patience) -> Result<Value, Failure> {
-    let body = body.to_string();
+fn post_once_more(target: &Target, body: &str, patience: &Patience) -> Result<Value, Failure> {
     let mut tries = 1;
     loop {
-        let failure = match http::post(&Post { target, body: &body, patience }) {
+        let failure = match http::post(&Post { target, body, patience }) {
             Err(failure) if failure.is_passing() && tries < TRIES_MAX => failure,
             result => return result,
         };

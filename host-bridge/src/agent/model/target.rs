@@ -11,6 +11,7 @@ pub(super) struct Target {
     pub(super) provider: Provider,
     pub(super) url: String,
     pub(super) is_local: bool,
+    pub(super) is_openai: bool,
     pub(super) key: Option<Key>,
 }
 
@@ -53,7 +54,8 @@ const fn known(provider: Provider) -> Known {
 }
 
 /// Hosts that may be reached without being named.
-const HOSTS: [&str; 2] = ["api.openai.com", "api.anthropic.com"];
+const HOSTS: [&str; 2] = [OPENAI, "api.anthropic.com"];
+const OPENAI: &str = "api.openai.com";
 
 impl Target {
     /// # Errors
@@ -95,7 +97,8 @@ impl Target {
         if key.is_some() && !is_secure && !is_local {
             return Err(format!("A key does not go to {host} in the clear; the endpoint must be https://"));
         }
-        Ok(Self { provider: config.provider, url: format!("{endpoint}{}", known.path), is_local, key })
+        let url = format!("{endpoint}{}", known.path);
+        Ok(Self { provider: config.provider, url, is_local, is_openai: host == OPENAI, key })
     }
 
     /// For messages.

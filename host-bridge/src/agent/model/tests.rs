@@ -14,6 +14,7 @@ use super::super::config::Config;
 use super::super::patience::Patience;
 use super::super::plan::{Plan, Step};
 use super::super::request::Request;
+use super::openai::{self, Dialect};
 use super::reading;
 
 const KEY: &str = "sk-very-secret-123";
@@ -107,8 +108,41 @@ fn a_completion_is_asked_for_with_key_and_context_and_read_as_a_plan() {
         "{head:?}"
     );
     assert_eq!((&body["model"], &body["stream"]), (&json!("m"), &json!(false)));
-    assert_eq!(body["messages"][1]["content"], "Request: list files\n\n[cwd]\n/tmp\n");
+    let told = body["messages"].as_array().unwrap().last().unwrap();
+    assert_eq!(told["content"], "Request: list files\n\n[cwd]\n/tmp\n");
     assert_eq!(body["response_format"]["json_schema"]["schema"]["required"], json!(["steps", "more"]));
+    assert_eq!((&body["max_tokens"], &body["temperature"]), (&json!(4096), &json!(0)));
+}
+
+#[test]
+fn a_model_is_shown_plans_that_are_plans_and_a_schema_that_says_what_is_possible() {
+    let text = openai::body("m", &request(), Dialect::Others);
+    let schema = text.find("\"schema\":").unwrap();
+    assert!(
+        text[schema..].find("\"steps\":{") < text[schema..].find("\"more\":{"),
+        "a model plans, and then knows"
+    );
+    let body: Value = serde_json::from_str(&text).unwrap();
+    let messages = body["messages"].as_array().unwrap();
+    let roles: Vec<_> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["system", "user", "assistant", "user", "assistant", "user"]);
+    for shown in messages.iter().filter(|message| message["role"] == "assistant") {
+        let plan = reading::plan(shown["content"].as_str().unwrap()).unwrap();
+        assert!(matches!(plan.steps[..], [Step::Run(_)]), "{plan:?}");
+    }
+    let schema = &body["response_format"]["json_schema"]["schema"];
+    let steps = &schema["properties"]["steps"]["items"]["anyOf"];
+    let keys = json!(["provider", "endpoint", "model", "api_key_env", "timeout_ms", "confirm"]);
+    assert_eq!(steps[2]["properties"]["set"]["prefixItems"][0]["enum"], keys);
+    assert_eq!(steps[3]["properties"]["get"]["enum"], keys);
+}
+
+#[test]
+fn openai_itself_gets_what_its_newer_models_take() {
+    let body: Value = serde_json::from_str(&openai::body("m", &request(), Dialect::OpenAi)).unwrap();
+    assert_eq!(body["max_completion_tokens"], 4096);
+    assert!(body["max_tokens"].is_null() && body["temperature"].is_null());
+    assert!(body["response_format"].is_object());
 }
 
 #[test]
@@ -133,7 +167,7 @@ fn messages_of_anthropic_call_a_tool() {
 fn what_the_endpoint_does_wrong_is_told_and_never_with_the_key() {
     let big = "x".repeat((1 << 20) + 1);
     let refused = format!(r#"{{"error":{{"message":"Incorrect API key provided: {KEY}"}}}}"#);
-    let cases: [(&str, Vec<u8>, &str); 12] = [
+    let cases: [(&str, Vec<u8>, &str); 13] = [
         (
             "a refused key",
             http("401 Unauthorized", &refused),
@@ -159,6 +193,14 @@ fn what_the_endpoint_does_wrong_is_told_and_never_with_the_key() {
         ("no HTTP", b"SSH-2.0-OpenSSH_9.2\r\n\r\n".to_vec(), "talks nonsense"),
         ("too much", http("200 OK", &big), "talks nonsense: its answer has more than 1048576 bytes"),
         ("no text", http("200 OK", "{}"), "without any text"),
+        (
+            "an answer that was cut",
+            http(
+                "200 OK",
+                r#"{"choices":[{"message":{"content":"{\"steps\":["},"finish_reason":"length"}]}"#,
+            ),
+            "was cut: it has more than 4096 tokens",
+        ),
         ("a broken plan", completion(r#"{"steps":[{"run":["rm"#), "cannot be used: it is no whole JSON"),
         ("an escape", completion(r#"{"steps":[{"run":["echo","\u001b[2J"]}]}"#), "control characters"),
         ("hidden in an error", http("404 Not Found", "{\"error\":\"a\\u001b[2Jb\"}"), "\"a[2Jb\""),
@@ -189,6 +231,7 @@ fn a_busy_endpoint_is_tried_again_and_a_silent_one_is_not_waited_for() {
     assert_eq!(ask(&config(&old, "")).unwrap(), Plan::say("hello"));
     let bodies: Vec<Value> = got.iter().map(|(_, body)| body).collect();
     assert!(bodies[0]["response_format"].is_object() && bodies[1]["response_format"].is_null());
+    assert!(bodies[1]["temperature"].is_null() && bodies[1]["max_tokens"].is_null());
     // Silence.
     let (silent, _got) = endpoint(vec![Vec::new()]);
     let start = Instant::now();
