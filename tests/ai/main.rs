@@ -7,6 +7,7 @@ mod builtin;
 mod config;
 mod endpoint;
 mod hostile;
+mod local_model;
 mod model;
 mod plans;
 

@@ -31,9 +31,10 @@ pub(crate) fn interpreter() -> Option<&'static str> {
 }
 
 /// The Python of an environment `name` in the target folder with what the file `requirements` lists, or `None` after a
-/// line that says why a test is skipped: somebody's own machine may have no network. CI has what it takes.
-pub(crate) fn environment(name: &str, requirements: &str) -> Option<PathBuf> {
-    match install(name, requirements) {
+/// line that says why a test is skipped: somebody's own machine may have no network. CI has what it takes. `options` are
+/// pip's.
+pub(crate) fn environment(name: &str, requirements: &str, options: &[&str]) -> Option<PathBuf> {
+    match install(name, requirements, options) {
         Ok(python) => Some(python),
         Err(error) if std::env::var_os("CI").is_none() => {
             eprintln!("SKIPPED: {name} cannot be installed: {error}");
@@ -44,7 +45,7 @@ pub(crate) fn environment(name: &str, requirements: &str) -> Option<PathBuf> {
 }
 
 /// Made on first use, and again when the requirements change; by one test at a time.
-fn install(name: &str, requirements: &str) -> Result<PathBuf, String> {
+fn install(name: &str, requirements: &str, options: &[&str]) -> Result<PathBuf, String> {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = state_dir().join(name);
@@ -55,7 +56,7 @@ fn install(name: &str, requirements: &str) -> Result<PathBuf, String> {
     }
     output_of(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
     let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", requirements];
-    output_of(Command::new(&python).args(pip))?;
+    output_of(Command::new(&python).args(pip).args(options))?;
     fs::write(complete, wanted).unwrap();
     Ok(python)
 }

@@ -14,7 +14,7 @@ const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/disk/host.py");
 
 #[test]
 fn littlefs_on_the_host_reads_and_writes_the_image() {
-    let Some(python) = python::environment("littlefs-python", REQUIREMENTS) else { return };
+    let Some(python) = python::environment("littlefs-python", REQUIREMENTS, &[]) else { return };
     let folder = tempfile::tempdir().unwrap();
     let image = empty(folder.path(), 4 << 20);
     let machine = || {

@@ -36,7 +36,7 @@ struct Bench {
 impl Bench {
     /// `None` after a line that says why the test is skipped.
     fn new(machine: &Machine) -> Option<Self> {
-        let python = python::environment("mcp-sdk", REQUIREMENTS)?;
+        let python = python::environment("mcp-sdk", REQUIREMENTS, &[])?;
         let bridge = bridge::program();
         let mut askr = Askr::boot(machine);
         let folder = tempfile::tempdir().unwrap();

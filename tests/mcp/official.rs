@@ -29,7 +29,7 @@ struct Node {
 impl Node {
     /// `None` after a line that says why the test is skipped: Node or the package cannot be installed.
     fn with(name: &str, package: &str) -> Option<Self> {
-        let python = python::environment("mcp-node", NODE)?;
+        let python = python::environment("mcp-node", NODE, &[])?;
         let folder = state_dir().join(name);
         let node = Self { python, modules: folder.join("node_modules") };
         if !node.modules.exists() {
