@@ -1,5 +1,6 @@
 //! The person's yes.
 
+use crate::run::LOOK_MS;
 use askr_userland::{Errno, eprint, eprintln, sys};
 
 /// Most bytes of a reply that are looked at.
@@ -18,6 +19,18 @@ pub(crate) enum Consent {
     Interrupted,
 }
 
+/// Waits for a line, or for Ctrl-C: a read would sleep on if that came just before it.
+fn answered() -> Result<(), Errno> {
+    loop {
+        if sys::take_interrupt() {
+            return Err(Errno::EINTR);
+        }
+        if sys::poll_readable(sys::STDIN, LOOK_MS)? {
+            return Ok(());
+        }
+    }
+}
+
 /// Asks at the terminal. What was typed before the question is no answer to it.
 pub(crate) fn consent() -> Consent {
     let Ok(modes) = sys::terminal_attributes(sys::STDIN) else { return Consent::Impossible };
@@ -30,7 +43,7 @@ pub(crate) fn consent() -> Consent {
     }
     eprint!("do it? [y/N] ");
     let mut reply = [0; REPLY_MAX];
-    let count = match sys::read(sys::STDIN, &mut reply) {
+    let count = match answered().and_then(|()| sys::read(sys::STDIN, &mut reply)) {
         Ok(count) => count,
         Err(Errno::EINTR) => return Consent::Interrupted,
         Err(_) => 0,

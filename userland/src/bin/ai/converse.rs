@@ -84,6 +84,10 @@ fn ask(text: &[u8], settings: &Settings, round: usize, results: &[StepResult]) -
     let question =
         Question { intent: INTENT_NATURAL_LANGUAGE, context: &pairs, ..Question::new(text, timeout) };
     io::flush_best_effort();
+    // Ctrl-C may have come before there was anything to interrupt.
+    if sys::take_interrupt() {
+        return Err(Errno::EINTR);
+    }
     agent::ask(&question)
 }
 

@@ -14,7 +14,7 @@ use askr_userland::sys::{self, CStrings, Disposition, Fd, Fork, Pid};
 use askr_userland::{Errno, env, eprintln, io};
 
 /// Longest time without a look at whether the program has ended, in milliseconds.
-const LOOK_MS: u32 = 100;
+pub(crate) const LOOK_MS: u32 = 100;
 /// Bytes of output that are passed on at a time.
 const PIECE: usize = 4096;
 /// Where programs are.
