@@ -82,6 +82,7 @@ pub(crate) fn arguments(machine: &Machine, kvm: bool, start: &Start<'_>) -> Vec<
         });
         arguments.extend([OsString::from("-drive"), drive(disk, machine.disk_log.as_deref())]);
     }
+    arguments.extend(machine.devices.iter().map(OsString::from));
     arguments.extend(start_arguments(machine, start));
     arguments
 }

@@ -92,6 +92,7 @@ pub struct Machine {
     pub(crate) model: Model,
     accel: Accel,
     pub(crate) cpu: String,
+    pub(crate) devices: Vec<String>,
     state_dir: PathBuf,
 }
 
@@ -124,6 +125,7 @@ impl Machine {
             model: Model::default(),
             accel: Accel::Tcg,
             cpu: "max".into(),
+            devices: Vec::new(),
             state_dir: state_dir().to_owned(),
         }
     }
@@ -255,6 +257,14 @@ impl Machine {
     #[must_use]
     pub fn cpu(mut self, model: &str) -> Self {
         model.clone_into(&mut self.cpu);
+        self
+    }
+
+    /// More words for QEMU's command line, for devices that only another kernel has a use for. Paths in them are relative to
+    /// the run folder, where [`Vm::com2_path`] is.
+    #[must_use]
+    pub fn qemu_words(mut self, words: &str) -> Self {
+        self.devices.extend(words.split_ascii_whitespace().map(str::to_owned));
         self
     }
 
