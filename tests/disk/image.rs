@@ -74,7 +74,13 @@ impl BlockDevice for Ram {
 
 /// The files in the root directory of an image, which has to mount.
 pub(crate) fn files(image: Vec<u8>) -> BTreeMap<String, Vec<u8>> {
-    let hooks = Hooks { clock: || Timespec { sec: 0, nsec: 0 }, wake: || {}, lost: |_, _| {}, full: || {} };
+    let hooks = Hooks {
+        clock: || Timespec { sec: 0, nsec: 0 },
+        wake: || {},
+        lost: |_, _| {},
+        full: || {},
+        cached_blocks: 64,
+    };
     let fs = DiskFs::<spin::mutex::SpinMutex<()>>::mount(Box::new(Ram(image)), 1, hooks).expect("it mounts");
     let mut names = Vec::new();
     let root = fs.root();

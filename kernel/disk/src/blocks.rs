@@ -14,8 +14,6 @@ pub const SECTOR: usize = 512;
 pub const BLOCK: usize = 4096;
 /// Sectors of a block.
 const SECTORS: u64 = (BLOCK / SECTOR) as u64;
-/// Blocks that are kept in memory. Without them each look at a directory reads it from the disk.
-const CACHED_MAX: usize = 64;
 /// Reads of one operation at most, for each block of the disk and besides: only a damaged disk can need more, and the
 /// operation ends with EIO then.
 const READS_PER_BLOCK: u64 = 64;
@@ -50,6 +48,7 @@ pub(crate) struct Blocks {
     device: Box<dyn BlockDevice>,
     count: u32,
     cache: BTreeMap<u32, Cached>,
+    cached_max: usize,
     uses: u64,
     writes: u64,
     reads_left: u64,
@@ -62,9 +61,11 @@ struct Cached {
 }
 
 impl Blocks {
-    pub(crate) fn new(device: Box<dyn BlockDevice>) -> Self {
+    /// At most `cached_max` blocks are kept in memory: without them each look at a directory reads it from the disk.
+    pub(crate) fn new(device: Box<dyn BlockDevice>, cached_max: usize) -> Self {
         let count = u32::try_from(device.sectors() / SECTORS).unwrap_or(u32::MAX);
-        Self { device, count, cache: BTreeMap::new(), uses: 0, writes: 0, reads_left: 0, failed: false }
+        let cache = BTreeMap::new();
+        Self { device, count, cache, cached_max, uses: 0, writes: 0, reads_left: 0, failed: false }
     }
 
     /// Number of whole blocks.
@@ -111,7 +112,7 @@ impl Blocks {
 
     /// Memory for a block, taken from the one that was not used for longest if there are many.
     fn room(&mut self) -> Box<[u8]> {
-        if self.cache.len() < CACHED_MAX {
+        if self.cache.len() < self.cached_max {
             return vec![0; BLOCK].into_boxed_slice();
         }
         let oldest = self.cache.iter().min_by_key(|(_, cached)| cached.used).map(|(&block, _)| block);

@@ -13,6 +13,8 @@ use crate::littlefs::Littlefs;
 const BLOCKS_MIN: u32 = 16;
 /// Bytes that are looked at at once.
 const PIECE: usize = 64 * 1024;
+/// Blocks kept in memory meanwhile.
+const CACHED: usize = 16;
 /// Blocks that making a file system writes: the root directory.
 const FIRST_BLOCKS: u64 = 2;
 /// In the last sector while a file system is being made, so that a power cut meanwhile does not leave a disk that is
@@ -37,7 +39,7 @@ pub enum State {
 /// # Errors
 /// EIO.
 pub fn examine(device: Box<dyn BlockDevice>) -> Result<(State, Box<dyn BlockDevice>)> {
-    let blocks = Blocks::new(device);
+    let blocks = Blocks::new(device, CACHED);
     if blocks.count() < BLOCKS_MIN {
         return Ok((State::TooSmall, blocks.into_device()));
     }
@@ -66,7 +68,7 @@ pub fn format(mut device: Box<dyn BlockDevice>) -> Result<Box<dyn BlockDevice>> 
     sector[..MARK.len()].copy_from_slice(MARK);
     device.write(last, &sector)?;
     device.flush()?;
-    let blocks = Blocks::new(device);
+    let blocks = Blocks::new(device, CACHED);
     if blocks.count() < BLOCKS_MIN {
         return Err(Errno::ENOSPC);
     }

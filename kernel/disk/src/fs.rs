@@ -33,6 +33,8 @@ pub struct Hooks {
     pub lost: fn(&[u8], Errno),
     /// It has become full: told once, until there was room again. Called while the file system is locked.
     pub full: fn(),
+    /// Blocks that it may keep in memory. Directories that are larger than this are read from the disk at every look.
+    pub cached_blocks: usize,
 }
 
 /// A mounted disk.
@@ -102,7 +104,8 @@ impl<R: Lock> DiskFs<R> {
     /// # Errors
     /// EIO when the device fails; EINVAL when there is no littlefs of ours on it, or one that is larger than the device.
     pub fn mount(device: Box<dyn BlockDevice>, dev: u64, hooks: Hooks) -> Result<Self> {
-        let mut lfs = Littlefs::mount(Blocks::new(device)).map_err(|(errno, _)| errno)?;
+        let mut lfs =
+            Littlefs::mount(Blocks::new(device, hooks.cached_blocks)).map_err(|(errno, _)| errno)?;
         lfs.make_consistent()?;
         let shared = Arc::new(Shared {
             dev,

@@ -16,6 +16,7 @@ mod blocks;
 mod facts;
 mod format;
 mod fs;
+mod listing;
 mod littlefs;
 mod node;
 mod tree;

@@ -79,8 +79,7 @@ impl<R: Lock> Node<R> {
         if name.len() > tree.lfs.name_max() {
             return Err(Errno::ENAMETOOLONG);
         }
-        let path = tree.path(self.id(), Some(name))?;
-        let info = tree.lfs.stat(&path)?;
+        let info = tree.look(self.id(), name)?;
         let facts = Facts::new(info.is_dir, info.size, info.attribute);
         let dir = tree.node(self.id())?;
         Ok(tree.add(Some((&dir, name)), |number| Self::new(self.shared.clone(), number, facts)))

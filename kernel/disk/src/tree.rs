@@ -16,6 +16,7 @@ use askr_vfs::Fullness;
 use crate::Result;
 use crate::facts::Facts;
 use crate::fs::{Hooks, Lock};
+use crate::listing::Listing;
 use crate::littlefs::{Handle, Littlefs, Path};
 use crate::node::Node;
 
@@ -34,6 +35,7 @@ pub(crate) struct Tree<R: Lock> {
     generation: u64,
     open: usize,
     fullness: Fullness,
+    pub(crate) listing: Option<Listing>,
 }
 
 /// A node that is in use.
@@ -66,6 +68,7 @@ impl<R: Lock> Tree<R> {
             generation: 0,
             open: 0,
             fullness: Fullness::Room,
+            listing: None,
         }
     }
 

@@ -13,7 +13,7 @@ use crate::blocks::BLOCK;
 use crate::facts::Facts;
 use crate::fs::Lock;
 use crate::node::Node;
-use crate::tree::{ROOT, hash};
+use crate::tree::{ROOT, Tree};
 
 /// Longest target of a symbolic link that is read.
 const LINK_MAX: u64 = 4096;
@@ -58,32 +58,32 @@ impl<R: Lock> Vnode for Node<R> {
 
     fn read_dir(&self, cursor: u64, emit: &mut dyn FnMut(DirEntry<'_>) -> bool) -> Result<()> {
         self.require_directory()?;
-        // A place in the order of the names' hashes stays what it is when other names come and go.
-        let mut entries = self.shared.with(|tree| {
-            let listed = match tree.path(self.id(), None) {
-                Ok(path) => tree.lfs.list(&path)?,
-                Err(_) => Vec::new(), // removed: empty
-            };
-            // The host may have made a directory larger than this machine's memory.
-            let mut rest = Vec::new();
-            rest.try_reserve_exact(listed.len()).map_err(|_| Errno::ENOMEM)?;
-            let placed = listed.into_iter().map(|entry| (hash([&entry.name[..]].into_iter()), entry));
-            for (place, entry) in placed.filter(|(place, _)| *place >= cursor) {
-                let ino = tree.number(self.id(), &entry.name);
-                // One that is in use may know better what was not written yet.
-                let facts = tree.known(self.id(), &entry.name).map(|node| node.facts());
-                let facts = facts.unwrap_or_else(|| Facts::new(entry.is_dir, entry.size, entry.attribute));
-                rest.push((place, entry.name, facts.metadata(self.shared.dev, ino)));
-            }
-            Ok::<_, Errno>(rest)
-        })?;
-        entries.sort_unstable_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
-        for (place, name, facts) in &entries {
-            let Metadata { ino, kind, .. } = *facts;
-            if !emit(DirEntry { name, ino, kind, next: place + 1, facts: Some(*facts) }) {
-                break;
+        let mut cursor = cursor;
+        // Places only go up, and the names in a directory are as many as its blocks have room for.
+        loop {
+            let page = self.shared.with(|tree| {
+                let mut page = Vec::new();
+                for (place, entry) in tree.page(self.id(), cursor)? {
+                    let ino = tree.number(self.id(), &entry.name);
+                    // One that is in use may know better what was not written yet.
+                    let facts = tree.known(self.id(), &entry.name).map(|node| node.facts());
+                    let facts =
+                        facts.unwrap_or_else(|| Facts::new(entry.is_dir, entry.size, entry.attribute));
+                    page.try_reserve(1).map_err(|_| Errno::ENOMEM)?;
+                    page.push((place, entry.name, facts.metadata(self.shared.dev, ino)));
+                }
+                Ok::<_, Errno>(page)
+            })?;
+            let Some((last, ..)) = page.last() else { break };
+            cursor = last + 1;
+            for (place, name, facts) in &page {
+                let Metadata { ino, kind, .. } = *facts;
+                if !emit(DirEntry { name, ino, kind, next: place + 1, facts: Some(*facts) }) {
+                    return Ok(());
+                }
             }
         }
+        self.shared.with(Tree::forget_listing);
         Ok(())
     }
 

@@ -7,18 +7,24 @@ use crate::drivers::block::BlockDevice;
 use crate::drivers::debugcon;
 use crate::sched::{self, Task};
 use crate::sync::SleepLock;
-use crate::{bus, kprintln};
+use crate::{bus, kprintln, mm};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use askr_abi::Errno;
-use askr_disk::{DiskFs, Hooks, SECTOR, State};
+use askr_disk::{BLOCK, DiskFs, Hooks, SECTOR, State};
 use spin::Once;
 
 const POINT: &[u8] = b"/disk";
 /// Seconds after which what was written to an open file is on the disk, whether anybody asks for it or not.
 const AGE: i64 = 5;
+
+/// Part of the kernel's heap that blocks of the disk may take, ...
+const CACHE_HEAP_SHARE: usize = 16;
+/// ... but so many blocks at least, and no more than these.
+const CACHED_MIN: usize = 64;
+const CACHED_MAX: usize = 1024;
 
 static DISK: Once<DiskFs<SleepLock>> = Once::new();
 static WRITER: Once<Arc<Task>> = Once::new();
@@ -77,7 +83,9 @@ fn mount_on(device: BlockDevice) -> Result<String, Errno> {
         Ok(device) => device,
         Err(why) => return Ok(why.into()),
     };
-    let fs = DiskFs::mount(device, DEV_DISK, Hooks { clock: now, wake, lost, full })?;
+    let cached_blocks = (mm::heap_usage().total / CACHE_HEAP_SHARE / BLOCK).clamp(CACHED_MIN, CACHED_MAX);
+    let hooks = Hooks { clock: now, wake, lost, full, cached_blocks };
+    let fs = DiskFs::mount(device, DEV_DISK, hooks)?;
     let fs = DISK.call_once(|| fs);
     match vfs().root().mkdir(&POINT[1..], 0o755) {
         Ok(_) | Err(Errno::EEXIST) => {}

@@ -44,12 +44,23 @@ pub(crate) struct Info {
 }
 
 /// One name in a directory.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) name: Vec<u8>,
     pub(crate) is_dir: bool,
     pub(crate) size: u64,
     pub(crate) attribute: Option<Attribute>,
+}
+
+impl Entry {
+    /// Another one like it.
+    ///
+    /// # Errors
+    /// ENOMEM.
+    pub(crate) fn copied(&self) -> Result<Self> {
+        let Self { ref name, is_dir, size, attribute } = *self;
+        Ok(Self { name: names::copy(name)?, is_dir, size, attribute })
+    }
 }
 
 /// A mounted file system.

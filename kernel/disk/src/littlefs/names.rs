@@ -34,12 +34,17 @@ impl Littlefs {
         self.core.state.file_max as u64
     }
 
+    /// How often something was written to the disk: what is on it is the same as long as this is.
+    pub(crate) fn writes(&self) -> u64 {
+        self.core.blocks.writes()
+    }
+
     /// Blocks in use. Looks at the whole file system if something was written since it was last asked for.
     ///
     /// # Errors
     /// EIO.
     pub(crate) fn used_blocks(&mut self) -> Result<u32> {
-        let writes = self.core.blocks.writes();
+        let writes = self.writes();
         match self.used {
             Some((then, used)) if then == writes => Ok(used),
             _ => {
@@ -171,7 +176,7 @@ impl Littlefs {
     }
 }
 
-fn copy(name: &[u8]) -> Result<Vec<u8>> {
+pub(super) fn copy(name: &[u8]) -> Result<Vec<u8>> {
     let mut copy = Vec::new();
     copy.try_reserve_exact(name.len()).map_err(|_| Errno::ENOMEM)?;
     copy.extend_from_slice(name);

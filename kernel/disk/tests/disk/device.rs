@@ -54,7 +54,11 @@ impl Ram {
     }
 
     pub(crate) fn mount(&self) -> DiskFs<Raw> {
-        DiskFs::mount(Box::new(self.clone()), 7, HOOKS).unwrap()
+        self.mount_with(HOOKS)
+    }
+
+    pub(crate) fn mount_with(&self, hooks: Hooks) -> DiskFs<Raw> {
+        DiskFs::mount(Box::new(self.clone()), 7, hooks).unwrap()
     }
 
     fn attempt<T>(&self, act: impl FnOnce(&mut Inner) -> T) -> Result<T, Errno> {
@@ -71,6 +75,7 @@ pub(crate) const HOOKS: Hooks = Hooks {
     wake: || {},
     lost: |_, _| {},
     full: || FULL.set(FULL.get() + 1),
+    cached_blocks: 64,
 };
 
 thread_local! {

@@ -4,5 +4,6 @@
 mod cuts;
 mod device;
 mod files;
+mod listing;
 mod model;
 mod state;
