@@ -78,11 +78,8 @@ fn measure(options: &Options) -> Result<bool> {
 
 /// Writes what there is so far, so that a run that is cut has something to show.
 fn save(report: &Report, options: &Options) -> Result<()> {
-    let kind = if options.quick { "a quick run" } else { "a full run" };
+    let kind = if options.quick { "A quick run" } else { "A full run" };
     std::fs::write(made("results.json")?, format!("{:#}\n", report.json()))?;
-    std::fs::write(
-        made("picture.svg")?,
-        picture::draw(report, &format!("{kind}: {}", report.notes.join("; "))),
-    )?;
+    std::fs::write(made("picture.svg")?, picture::draw(report, kind))?;
     Ok(())
 }

@@ -35,6 +35,13 @@ fn a_curve_has_all_its_points_and_its_worst() {
 }
 
 #[test]
+fn what_makes_figures_doubtful_is_on_the_picture() {
+    let mut report = report();
+    report.notes.push("boot: others were busy".into());
+    assert!(draw(&report, "today").contains(">boot: others were busy<"));
+}
+
+#[test]
 fn numbers_of_nothing_are_no_picture_of_anything() {
     let picture = draw(&Report::default(), "nothing");
     assert!(picture.starts_with("<svg") && picture.ends_with("</svg>\n"));

@@ -20,5 +20,9 @@ pub(crate) fn draw(report: &Report, subtitle: &str) -> String {
     let mut below = 84.0;
     below = bars::draw(&mut svg, report, below);
     below = charts::draw(&mut svg, report, below);
+    for note in &report.notes {
+        svg.text(MARGIN, below, "note", "start", note);
+        below += 18.0;
+    }
     svg.finish(WIDTH, below + MARGIN)
 }
