@@ -16,7 +16,8 @@ pub(crate) struct Options {
 fn command(sections: &[(&'static str, &'static str)]) -> Command {
     let listed: Vec<String> = sections.iter().map(|(name, what)| format!("  {name:<10}{what}")).collect();
     let names: Vec<&'static str> = sections.iter().map(|(name, _)| *name).collect();
-    Command::new("cargo bench --bench peers --")
+    Command::new("peers")
+        .bin_name("cargo bench --bench peers --")
         .about("Measures Askr beside QEMU's guest agent on Linux, in turn, and shows both with their ratios")
         .after_help(format!("Sections:\n{}", listed.join("\n")))
         .arg(flag(
