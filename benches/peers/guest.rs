@@ -10,7 +10,7 @@ use askr::{ExtraFile, Guest, Machine, Vm};
 use crate::{Result, load};
 
 /// Longest that anything of a guest may take.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(500);
 /// What the shell shows when it waits for a line.
 pub(crate) const PROMPT: &str = "askr$ ";
 

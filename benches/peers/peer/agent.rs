@@ -12,10 +12,9 @@ use serde_json::{Value, json};
 use crate::Result;
 use crate::guest::PATIENCE;
 
-/// Bytes of a file that are read or written at once: larger pieces are not faster.
-const READ_PIECE: usize = 1 << 20;
-const WRITE_PIECE: usize = 64 << 10;
-/// Pause between two looks whether a program has ended. Without one the agent keeps the program from running.
+/// Bytes of a file that are read or written at once: smaller and larger pieces are slower.
+const PIECE: usize = 256 << 10;
+/// Pause between two looks whether a program has ended: with a shorter one, or none, it is not known sooner.
 const LOOK_PAUSE: Duration = Duration::from_millis(2);
 
 /// The agent's port.
@@ -71,7 +70,7 @@ impl Agent {
         let handle = self.execute("guest-file-open", &json!({ "path": path, "mode": "r" }))?;
         let mut data = Vec::with_capacity(size);
         while data.len() < size {
-            let read = self.execute("guest-file-read", &json!({ "handle": handle, "count": READ_PIECE }))?;
+            let read = self.execute("guest-file-read", &json!({ "handle": handle, "count": PIECE }))?;
             let piece = BASE64.decode(read["buf-b64"].as_str().ok_or("no content")?)?;
             if piece.is_empty() {
                 return Err(format!("{path} ends after {} bytes", data.len()).into());
@@ -85,7 +84,7 @@ impl Agent {
     /// Makes this the content of the file.
     pub(crate) fn write_file(&mut self, path: &str, data: &[u8]) -> Result<()> {
         let handle = self.execute("guest-file-open", &json!({ "path": path, "mode": "w" }))?;
-        for piece in data.chunks(WRITE_PIECE) {
+        for piece in data.chunks(PIECE) {
             let piece = json!({ "handle": handle, "buf-b64": BASE64.encode(piece) });
             self.execute("guest-file-write", &piece)?;
         }
