@@ -101,7 +101,7 @@ fn fitting(field: &str) -> Vec<Value> {
         "boot" => &["3f9a1c02d1e84b7f9d0c6a5b4e3f2a10"],
         "argv" | "env" => return vec![json!(["ls"]), json!(["x", ""])],
         "argv_base64" | "env_base64" => return vec![json!(["L2E="])],
-        "sync" | "eof" | "tree" | "refuse" | "stdin_open" | "asks" | "events" | "on" => {
+        "sync" | "eof" | "tree" | "refuse" | "stdin_open" | "asks" | "events" | "watch" | "on" => {
             return vec![json!(true), json!(false)];
         }
         field if field.ends_with("_base64") => &["L2E=", ""],
@@ -155,6 +155,21 @@ fn the_schema_takes_what_the_parser_takes_and_nothing_else() {
             taken += usize::from(parsed.is_ok());
         }
         assert!(taken > 10, "{op} was taken {taken} times: nothing was compared");
+    }
+}
+
+#[test]
+fn the_table_of_operations_names_the_fields_of_the_schema() {
+    let contract = Contract::new();
+    let named: BTreeSet<_> = json::OPERATIONS.iter().map(|operation| operation.name.to_owned()).collect();
+    assert_eq!(named, contract.operations().into_iter().collect());
+    for operation in json::OPERATIONS {
+        let mut fields: BTreeSet<_> = contract.fields(operation.name).into_iter().collect();
+        for common in json::COMMON_FIELDS.iter().filter(|field| **field != "op") {
+            assert!(fields.remove(*common), "{}: {common}", operation.name);
+        }
+        let listed: BTreeSet<_> = operation.fields.iter().map(|field| (*field).to_owned()).collect();
+        assert_eq!(listed, fields, "{}", operation.name);
     }
 }
 
@@ -324,14 +339,21 @@ fn what_a_guest_answers_is_of_the_schema() {
         talk.ok(json!({ "op": op }));
     }
     let mut watcher = Talk { contract: &contract, client: client(), seen: BTreeSet::new() };
-    watcher.ok(json!({ "op": "subscribe", "asks": true, "events": true }));
+    watcher.ok(json!({ "op": "subscribe", "asks": true, "events": true, "watch": true }));
+    watcher.pushed(|line| line["state"] == json!({ "connected": true, "ready": true }));
     let mut capture = Talk { contract: &contract, client: client(), seen: BTreeSet::new() };
     capture.ok(json!({ "op": "link.capture" }));
     talk_of_files(&mut talk);
     talk_of_programs(&mut talk);
     talk.ok(json!({ "op": "events.read", "cursor": 0 }));
+    talk.ok(json!({ "op": "agent.status" }));
     watcher.pushed(|line| line["event"]["kind"] == "fault");
-    watcher.pushed(|line| line["ask"]["question"] == "stay or leave?");
+    let asked = watcher.pushed(|line| line["ask"]["question"] == "stay or leave?");
+    let ended = watcher.pushed(|line| line["ask_ended"]["ask"] == asked["ask"]["ask"]);
+    assert_eq!(
+        (&ended["ask_ended"]["outcome"], &ended["ask_ended"]["answer"]),
+        (&json!("answered"), &json!("stay"))
+    );
     // Of a program that the host knows.
     talk.ok(json!({ "op": "proc.run", "argv": ["visitor"], "stdin": "crash\n" }));
     let known = watcher.pushed(|line| line["event"]["kind"] == "fault");
@@ -340,6 +362,7 @@ fn what_a_guest_answers_is_of_the_schema() {
     askr.start("ai what is the time");
     let natural = watcher.pushed(|line| line["ask"]["intent"] == "natural_language");
     talk.ok(json!({ "op": "ask.answer", "ask": natural["ask"]["ask"], "refuse": true }));
+    watcher.pushed(|line| line["ask_ended"]["outcome"] == "refused");
     askr.finish();
     talk.ok(json!({ "op": "proc.spawn", "argv_base64": ["YXNr", "/w=="] }));
     let odd = watcher.pushed(|line| line["ask"]["question_base64"] == "/w==");

@@ -28,6 +28,18 @@ pub(super) enum Provider {
     Anthropic,
 }
 
+impl Provider {
+    /// Its name in the file.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Builtin => "builtin",
+            Self::OpenAi => "openai",
+            Self::Ollama => "ollama",
+            Self::Anthropic => "anthropic",
+        }
+    }
+}
+
 /// What the file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Config {

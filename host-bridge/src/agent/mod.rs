@@ -27,7 +27,8 @@ use self::patience::Patience;
 use self::plan::{Plan, Step};
 use self::request::Request;
 use crate::hub::Inner;
-use crate::session::{Ask, AskId};
+use crate::json::AgentStatus;
+use crate::session::{Answerer, Ask, AskId, Session};
 
 /// Time that an agent has to come back for the next ask before this one answers.
 const GRACE: Duration = Duration::from_millis(300);
@@ -37,6 +38,10 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 const MARGIN: Duration = Duration::from_secs(3);
 /// Most requests that are worked on at once.
 const WORKERS_MAX: usize = 8;
+
+#[cfg(not(feature = "http"))]
+const NO_HTTP: &str =
+    "This bridge was built without HTTP, so it reaches no model. (ai config provider builtin)";
 
 /// Answers until the hub stops.
 pub(crate) fn run(hub: &Arc<Inner>) {
@@ -50,7 +55,7 @@ pub(crate) fn run(hub: &Arc<Inner>) {
         let (kernels, natural) = sort(asks);
         for ask in &kernels {
             if seen.insert(ask.id, None).is_none() {
-                let _ = hub.session.answer(ask.id, Decision::Refuse, now + ANSWER_TIMEOUT);
+                let _ = hub.session.answer(ask.id, Decision::Refuse, Answerer::BuiltIn, now + ANSWER_TIMEOUT);
             }
         }
         wake = None;
@@ -66,6 +71,32 @@ pub(crate) fn run(hub: &Arc<Inner>) {
             }
         }
     }
+}
+
+/// How the guest has it configured, and why it could not answer now if that is so.
+pub(crate) fn status(session: &Session) -> AgentStatus {
+    let config = Config::load(session);
+    let mut status = AgentStatus {
+        provider: Some(config.provider.name()),
+        model: config.model.clone(),
+        complaints: config.complaints.clone(),
+        ..AgentStatus::default()
+    };
+    #[cfg(feature = "http")]
+    if config.provider != Provider::Builtin {
+        let found = model::check(&config);
+        status = AgentStatus {
+            endpoint: found.endpoint,
+            key_variable: found.key_variable,
+            problem: found.problem,
+            ..status
+        };
+    }
+    #[cfg(not(feature = "http"))]
+    if config.provider != Provider::Builtin {
+        status.problem = Some(NO_HTTP.into());
+    }
+    status
 }
 
 /// Works on a request on a thread of its own: a model takes its time, and others ask meanwhile. The thread is not waited
@@ -97,7 +128,8 @@ fn begin(hub: &Arc<Inner>, workers: &Arc<AtomicUsize>, ask: Ask) {
 fn send(hub: &Inner, ask: &Ask, plan: &Plan, reads_plans: bool) {
     let answer = encoded(plan, reads_plans);
     // If the answer is lost the program's own deadline ends its ask.
-    let _ = hub.session.answer(ask.id, Decision::Answer(&answer), Instant::now() + ANSWER_TIMEOUT);
+    let deadline = Instant::now() + ANSWER_TIMEOUT;
+    let _ = hub.session.answer(ask.id, Decision::Answer(&answer), Answerer::BuiltIn, deadline);
 }
 
 /// What is wrong with the configuration, once for each request, and the plan.
@@ -109,9 +141,7 @@ fn decide(config: &Config, request: &Request, patience: &Patience) -> Plan {
         #[cfg(not(feature = "http"))]
         _ => {
             let _ = (patience.deadline, &patience.is_wanted);
-            Plan::fail(
-                "This bridge was built without HTTP, so it reaches no model. (ai config provider builtin)",
-            )
+            Plan::fail(NO_HTTP)
         }
     };
     if !config.complaints.is_empty() && request.result.is_none() {

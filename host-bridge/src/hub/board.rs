@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::client::Client;
-use crate::json::{self, Error, Problem};
+use crate::json::{self, Error, Problem, Subscription};
 use crate::session::{Ask, AskId, BootId, Event, Notice, Session};
 
 /// Most waits under way of one client.
@@ -42,8 +42,14 @@ struct Waiter {
 
 struct Subscriber {
     client: Arc<Client>,
-    asks: bool,
-    events: bool,
+    wants: Subscription,
+}
+
+impl Subscriber {
+    /// Whether it is there to answer asks.
+    const fn takes_asks(&self) -> bool {
+        self.wants.asks && !self.wants.watch
+    }
 }
 
 impl Board {
@@ -60,11 +66,14 @@ impl Board {
         let mut state = self.lock();
         match &notice {
             Notice::Ask(ask) => state.hand_out(ask),
-            Notice::Event(event) => state.push_event(&json::event_pushed(event)),
+            Notice::Event(event) => state.push(&json::event_pushed(event), |wants| wants.events),
             Notice::EventsLost { boot, from, count } => {
-                state.push_event(&json::events_lost_pushed(*boot, *from, *count));
+                state.push(&json::events_lost_pushed(*boot, *from, *count), |wants| wants.events);
             }
-            Notice::AsksGone | Notice::State => {}
+            Notice::AskEnded { ask, end } => {
+                state.push(&json::ask_ended_pushed(*ask, end), |wants| wants.asks && wants.watch);
+            }
+            Notice::State(now) => state.push(&json::state_pushed(now), |wants| wants.watch),
         }
         self.announce(&mut state);
     }
@@ -84,6 +93,11 @@ impl Board {
     fn announce(&self, state: &mut State) {
         state.changes += 1;
         self.changed.notify_all();
+    }
+
+    /// Waits and subscriptions of clients that are there to answer asks.
+    pub(super) fn takers(&self) -> usize {
+        self.lock().takers()
     }
 
     /// How much was changed so far; for [`Board::wait_change`].
@@ -131,25 +145,21 @@ impl Board {
         self.announce(&mut state);
     }
 
-    /// Pushes asks or events, or both, to this client from now on; pending asks at once.
-    pub(super) fn subscribe(
-        &self,
-        session: &Session,
-        client: &Arc<Client>,
-        id: &Value,
-        asks: bool,
-        events: bool,
-    ) {
+    /// Pushes what it wants to this client from now on; the state and pending asks at once.
+    pub(super) fn subscribe(&self, session: &Session, client: &Arc<Client>, id: &Value, wants: Subscription) {
         let mut state = self.lock();
         state.subscribers.retain(|one| one.client.id != client.id);
-        if asks || events {
-            state.subscribers.push(Subscriber { client: Arc::clone(client), asks, events });
+        if wants.asks || wants.events || wants.watch {
+            state.subscribers.push(Subscriber { client: Arc::clone(client), wants });
         }
         let boot = session.peer().map(|peer| peer.boot);
         // Under the lock, so that the reply comes before the first pushed line. The queue may be full: then the
         // client does not read and is disconnected.
-        client.push(&json::reply(id, boot, json::subscribed(asks, events)));
-        if asks {
+        client.push(&json::reply(id, boot, json::subscribed(wants)));
+        if wants.watch {
+            client.push(&json::state_pushed(&session.state()));
+        }
+        if wants.asks {
             session.asks().iter().for_each(|ask| client.push(&json::ask_pushed(ask)));
         }
         self.announce(&mut state);
@@ -204,26 +214,30 @@ impl Board {
         let waited = self.changed.wait_timeout_while(self.lock(), pause, nothing_new);
         let state = waited.unwrap_or_else(PoisonError::into_inner).0;
         *seen = Some(state.changes);
-        let has_clients = !state.waiters.is_empty() || state.subscribers.iter().any(|one| one.asks);
-        let unowned = |ask: &Ask| !has_clients && !state.given.contains(&ask.id);
+        let has_takers = state.takers() > 0;
+        let unowned = |ask: &Ask| !has_takers && !state.given.contains(&ask.id);
         (!state.stopped).then(|| session.asks().into_iter().filter(unowned).collect())
     }
 }
 
 impl State {
+    /// Pushes a line to those subscribers that want it.
+    fn push(&self, line: &str, is_wanted: impl Fn(Subscription) -> bool) {
+        self.subscribers.iter().filter(|one| is_wanted(one.wants)).for_each(|one| one.client.push(line));
+    }
+
+    /// Waits and subscriptions of clients that are there to answer asks.
+    fn takers(&self) -> usize {
+        self.waiters.len() + self.subscribers.iter().filter(|one| one.takes_asks()).count()
+    }
+
     fn hand_out(&mut self, ask: &Ask) {
         for waiter in self.waiters.drain(..) {
             let asks = json::asks(std::slice::from_ref(ask));
             waiter.client.push(&json::reply(&waiter.id, Some(ask.id.boot), asks));
             self.given.insert(ask.id);
         }
-        let line = json::ask_pushed(ask);
-        self.subscribers.iter().filter(|one| one.asks).for_each(|one| one.client.push(&line));
-    }
-
-    /// Gives a line about events to those who subscribe to them.
-    fn push_event(&self, line: &str) {
-        self.subscribers.iter().filter(|one| one.events).for_each(|one| one.client.push(line));
+        self.push(&json::ask_pushed(ask), |wants| wants.asks);
     }
 }
 

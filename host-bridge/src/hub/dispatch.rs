@@ -29,9 +29,7 @@ pub(super) fn execute(hub: &Inner, client: &Arc<Client>, envelope: Envelope) {
         Err(error) => client.reply(json::reply_error(&id, hub.boot(), &error)),
         // These reply by themselves: one later, the others before what they push.
         Ok(Command::WaitAsks { wait }) => hub.board.wait_asks(&hub.session, client, &id, wait),
-        Ok(Command::Subscribe { asks, events }) => {
-            hub.board.subscribe(&hub.session, client, &id, asks, events);
-        }
+        Ok(Command::Subscribe(wants)) => hub.board.subscribe(&hub.session, client, &id, wants),
         Ok(Command::Capture { on: true }) => hub.captures.start(client, &id, hub.boot()),
         Ok(Command::Capture { on: false }) => hub.captures.stop(client, &id, hub.boot()),
         Ok(command) => {
@@ -133,6 +131,7 @@ fn in_session(
                 .map(json::killed)
                 .map_err(|error| failed(error, Some(format!("{what} {id}").as_bytes())))
         }
+        Command::AgentStatus => Ok(hub.agent_status().to_value()),
         Command::Events { cursor, wait } => events(hub, client, operation, *cursor, *wait),
         Command::Answer { ask, answer } => answer_ask(operation, *ask, answer.as_deref()),
         command => on_files(operation, command),

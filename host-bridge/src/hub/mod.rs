@@ -23,9 +23,9 @@ use serde_json::Value;
 pub(crate) use board::Board;
 pub use client::LINE_MAX;
 
-use crate::json::{self, Error, Problem, Status};
+use crate::json::{self, AgentStatus, Error, Problem, Status};
 use crate::link::{Connect, Stream};
-use crate::session::{BootId, CallError, Session};
+use crate::session::{BootId, CallError, Session, State};
 use crate::socket::{self, Listener};
 use crate::tap::Seen;
 use captures::Captures;
@@ -59,6 +59,8 @@ pub(crate) struct Inner {
     captures: Arc<Captures>,
     listener: Listener,
     clients: Mutex<Clients>,
+    /// Whether there is a built-in agent.
+    agent: bool,
     stopping: AtomicBool,
 }
 
@@ -96,6 +98,7 @@ impl Hub {
             captures,
             listener,
             clients: Mutex::default(),
+            agent,
             stopping: AtomicBool::new(false),
         });
         let mut hub = Self { inner, threads: Vec::new() };
@@ -173,7 +176,7 @@ impl Inner {
     }
 
     fn status(&self) -> Status {
-        let (connected, ready) = self.session.state();
+        let State { connected, ready, .. } = self.session.state();
         Status {
             connected,
             ready,
@@ -182,6 +185,15 @@ impl Inner {
             outstanding: self.session.counters().1,
             clients: self.lock().connected.len(),
         }
+    }
+
+    /// Who answers asks. Looks at the guest's configuration, and whether its endpoint can be reached.
+    fn agent_status(&self) -> AgentStatus {
+        #[cfg(feature = "agent")]
+        let own = if self.agent { crate::agent::status(&self.session) } else { AgentStatus::default() };
+        #[cfg(not(feature = "agent"))]
+        let own = AgentStatus::default();
+        AgentStatus { built_in: self.agent, takers: self.board.takers(), ..own }
     }
 
     fn is_stopping(&self) -> bool {

@@ -6,6 +6,7 @@ use askr_wire::message::{KillTarget, PowerAction, StdinPolicy};
 
 use super::error::{Error, Problem};
 use super::fields::{Fields, missing};
+use super::operations::{self, Operation};
 use super::{AskName, name, signal};
 use crate::ops::{Look, Spawn, Until, WriteTo};
 
@@ -97,6 +98,7 @@ pub enum Command {
         cursor: u64,
         wait: Duration,
     },
+    AgentStatus,
     Asks,
     WaitAsks {
         wait: Duration,
@@ -106,13 +108,21 @@ pub enum Command {
         ask: AskName,
         answer: Option<Vec<u8>>,
     },
-    Subscribe {
-        asks: bool,
-        events: bool,
-    },
+    Subscribe(Subscription),
     Capture {
         on: bool,
     },
+}
+
+/// What a client is told of as it happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Subscription {
+    /// Asks. Whoever wants them is there to answer them, unless it only watches.
+    pub asks: bool,
+    /// Events.
+    pub events: bool,
+    /// It only looks on: it is also told how asks end and how link and session stand.
+    pub watch: bool,
 }
 
 impl Command {
@@ -132,15 +142,14 @@ impl Command {
     /// The command that these fields are.
     pub(super) fn of(mut fields: Fields) -> Result<Self, Error> {
         let op = fields.text(name::OP)?.ok_or_else(|| missing(name::OP))?;
+        let unknown_op = || Error::new(Problem::UnknownOp, operations::unknown_op(&op));
+        fields.are_of(Operation::named(&op).ok_or_else(unknown_op)?)?;
         let found = match op.split_once('.') {
             Some(("fs", op)) => files(op, &mut fields)?,
             Some(("proc", op)) => processes(op, &mut fields)?,
             _ => others(&op, &mut fields)?,
         };
-        let command =
-            found.ok_or_else(|| Error::new(Problem::UnknownOp, format!("there is no operation `{op}`")))?;
-        fields.finish()?;
-        Ok(command)
+        found.ok_or_else(unknown_op)
     }
 }
 
@@ -158,10 +167,12 @@ fn others(op: &str, fields: &mut Fields) -> Result<Option<Command>, Error> {
         "asks.list" => Command::Asks,
         "asks.wait" => Command::WaitAsks { wait: wait(fields)? },
         "ask.answer" => answer(fields)?,
-        "subscribe" => Command::Subscribe {
+        "subscribe" => Command::Subscribe(Subscription {
             asks: fields.flag(name::ASKS)?.unwrap_or(true),
             events: fields.flag(name::EVENTS)?.unwrap_or(false),
-        },
+            watch: fields.flag(name::WATCH)?.unwrap_or(false),
+        }),
+        "agent.status" => Command::AgentStatus,
         "link.capture" => Command::Capture { on: fields.flag(name::ON)?.unwrap_or(true) },
         _ => return Ok(None),
     }))

@@ -38,7 +38,8 @@ problems! {
     UnknownOp = "unknown_op", "No such operation.",
         "the operations are status, ping, stats, sys.info, power, fs.stat, fs.list, fs.read, fs.write, fs.mkdir, \
          fs.remove, fs.unlink, fs.rmdir, fs.rename, fs.truncate, fs.info, proc.list, proc.run, proc.spawn, \
-         proc.wait, proc.input, proc.kill, events.read, asks.list, asks.wait, ask.answer, subscribe, link.capture";
+         proc.wait, proc.input, proc.kill, events.read, agent.status, asks.list, asks.wait, ask.answer, subscribe, \
+         link.capture";
     LineTooLong = "line_too_long", "The line is too long.",
         "write a large file in pieces, with \"mode\":\"append\" from the second on";
     TooManyClients = "too_many_clients", "The hub has as many clients as it takes.",
@@ -106,6 +107,12 @@ impl Error {
     #[must_use]
     pub const fn code(&self) -> &'static str {
         self.code
+    }
+
+    /// What happened, for people.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
     }
 
     pub(super) fn to_value(&self) -> Value {

@@ -1,8 +1,9 @@
-//! The fields of a request, each taken once; what nobody took is an error.
+//! The fields of a request, each taken once.
 
 use serde_json::{Map, Value};
 
 use super::error::{Error, Problem};
+use super::operations::Operation;
 use super::{bytes, name};
 
 /// The fields of one request that were not taken yet.
@@ -111,11 +112,11 @@ impl Fields {
         self.bytes(name::PATH)?.ok_or_else(|| missing(name::PATH))
     }
 
-    /// All fields must have been taken.
-    pub(super) fn finish(self) -> Result<(), Error> {
-        match self.0.keys().next() {
+    /// All must be fields of this operation.
+    pub(super) fn are_of(&self, operation: &Operation) -> Result<(), Error> {
+        match self.0.keys().find(|field| !operation.has(field)) {
             None => Ok(()),
-            Some(field) => Err(bad(format!("unknown field `{field}`"))),
+            Some(field) => Err(bad(operation.unknown_field(field))),
         }
     }
 }
@@ -144,7 +145,7 @@ mod tests {
             let mut fields = Fields(serde_json::from_str(&line).unwrap());
             prop_assert_eq!(fields.path().unwrap(), &given[..]);
             prop_assert_eq!(fields.content().unwrap(), Some(given));
-            prop_assert_eq!(fields.finish(), Ok(()));
+            prop_assert!(fields.0.is_empty());
         }
 
         #[test]

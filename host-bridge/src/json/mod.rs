@@ -7,6 +7,7 @@ mod capture;
 mod command;
 mod error;
 mod fields;
+mod operations;
 mod reply;
 mod request;
 mod signal;
@@ -15,9 +16,13 @@ mod words;
 
 pub use ask_name::AskName;
 pub use capture::{Captured, capture_lost_pushed, captured_of, captured_pushed, dropped_of};
-pub use command::Command;
+pub use command::{Command, Subscription};
 pub use error::{Error, Problem};
-pub use reply::{Status, ask_pushed, event_pushed, events_lost_pushed, reply, reply_error};
+pub use operations::{COMMON_FIELDS, OPERATIONS, Operation};
+pub use reply::{
+    AgentStatus, Status, ask_ended_pushed, ask_pushed, event_pushed, events_lost_pushed, reply, reply_error,
+    state_pushed,
+};
 pub use request::{Envelope, parse};
 pub use typed::{Ask, Cause, End, Event, Finished, Job, Output, Program, Pushed, Reply};
 pub use words::{Answer, content_of, line, pretty, request_of_words};
@@ -67,8 +72,11 @@ mod name {
     pub(super) const ANSWER: &str = "answer";
     pub(super) const REFUSE: &str = "refuse";
     pub(super) const ASKS: &str = "asks";
+    pub(super) const CONNECTED: &str = "connected";
+    pub(super) const READY: &str = "ready";
     pub(super) const EVENTS: &str = "events";
     pub(super) const ON: &str = "on";
+    pub(super) const WATCH: &str = "watch";
     pub(super) const QUESTION: &str = "question";
     pub(super) const PROGRAM: &str = "program";
     pub(super) const BOOT: &str = "boot";

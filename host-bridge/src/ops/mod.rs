@@ -16,7 +16,7 @@ pub use jobs::{Job, Look, Piece, Report, Spawn, Until};
 pub use system::{EventPage, Process};
 pub use tree::{Entry, FsInfo};
 
-use crate::session::{AskId, BootId, CallError, Peer, Request, Session};
+use crate::session::{Answerer, AskId, BootId, CallError, Peer, Request, Session};
 
 /// Longest time that one operation may take over all its frames: more than the longest wait that a client may ask for.
 const OPERATION_MAX: Duration = Duration::from_secs(630);
@@ -116,12 +116,12 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// Answers or refuses an ask.
+    /// Answers or refuses an ask for a client.
     ///
     /// # Errors
     /// As [`Session::answer`].
     pub fn answer(&self, ask: AskId, decision: Decision<'_>) -> Result<Verdict, CallError> {
-        self.session.answer(ask, decision, self.deadline())
+        self.session.answer(ask, decision, Answerer::Client, self.deadline())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use askr_wire::message::{AskFacts, Choice, Context};
+use askr_wire::message::{AskFacts, Choice, Context, Decision};
 use askr_wire::{Message, ext};
 
 use super::BootId;
@@ -15,6 +15,41 @@ pub struct AskId {
     pub boot: BootId,
     /// Sequence number of its DECISION_REQ.
     pub seq: u32,
+}
+
+/// Who gave an answer through this bridge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answerer {
+    /// A client of the hub.
+    Client,
+    /// The built-in agent.
+    BuiltIn,
+}
+
+/// How an ask ended, as far as it is known here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AskEnd {
+    /// With this answer.
+    Answered(Answerer, Vec<u8>),
+    /// With a refusal.
+    Refused(Answerer),
+    /// Nobody answered in time.
+    TimedOut,
+    /// The guest no longer has it, and nobody here answered: its program was interrupted or ended, or another host
+    /// answered it.
+    Gone,
+    /// The boot that asked is over.
+    Restarted,
+}
+
+impl AskEnd {
+    /// The end that an accepted decision brings.
+    pub(super) fn by(by: Answerer, decision: Decision<'_>) -> Self {
+        match decision {
+            Decision::Answer(answer) => Self::Answered(by, answer.to_vec()),
+            Decision::Refuse => Self::Refused(by),
+        }
+    }
 }
 
 /// A question that a guest program waits with.
@@ -111,16 +146,15 @@ impl Asks {
         self.pending.remove(&seq).is_some()
     }
 
-    /// Forgets all, as after a reboot.
-    pub(super) fn clear(&mut self) {
-        *self = Self::default();
+    /// Forgets all, as after a reboot; which they were.
+    pub(super) fn clear(&mut self) -> Vec<AskId> {
+        std::mem::take(self).pending.into_values().map(|ask| ask.id).collect()
     }
 
-    /// Forgets those whose time is over. `true` when there were any.
-    pub(super) fn expire(&mut self, now: Instant) -> bool {
-        let before = self.pending.len();
-        self.pending.retain(|_, ask| ask.deadline > now);
-        self.pending.len() != before
+    /// Forgets those whose time is over; which they were.
+    pub(super) fn expire(&mut self, now: Instant) -> Vec<AskId> {
+        let is_over = |_: &u32, ask: &mut Ask| ask.deadline <= now;
+        self.pending.extract_if(.., is_over).map(|(_, ask)| ask.id).collect()
     }
 
     /// When the next ask ends.
@@ -148,10 +182,10 @@ impl Asks {
         self.pull = Some(Pull { unseen: self.pending.keys().copied().collect() });
     }
 
-    /// Ends a pull that reached the end of the guest's list. `true` when asks were forgotten.
-    pub(super) fn end_pull(&mut self) -> bool {
+    /// Ends a pull that reached the end of the guest's list; which asks are forgotten.
+    pub(super) fn end_pull(&mut self) -> Vec<AskId> {
         let unseen = self.pull.take().map(|pull| pull.unseen).unwrap_or_default();
-        unseen.iter().filter(|&&seq| self.remove(seq)).count() > 0
+        unseen.iter().filter_map(|seq| self.pending.remove(seq)).map(|ask| ask.id).collect()
     }
 
     /// Ends a pull that failed; nothing is forgotten.
@@ -187,7 +221,8 @@ mod tests {
         asks.begin_pull();
         asks.add(ask(2, later));
         asks.add(ask(3, later));
-        assert!(asks.end_pull());
+        let gone: Vec<u32> = asks.end_pull().iter().map(|id| id.seq).collect();
+        assert_eq!(gone, [1]);
         let left: Vec<u32> = asks.list().iter().map(|ask| ask.id.seq).collect();
         assert_eq!(left, [2, 3]);
     }
@@ -198,8 +233,8 @@ mod tests {
         let mut asks = Asks::default();
         asks.add(ask(1, now + Duration::from_secs(1)));
         assert_eq!(asks.next_deadline(), Some(now + Duration::from_secs(1)));
-        assert!(!asks.expire(now));
-        assert!(asks.expire(now + Duration::from_secs(1)));
+        assert!(asks.expire(now).is_empty());
+        assert_eq!(asks.expire(now + Duration::from_secs(1)).len(), 1);
         assert_eq!(asks.len(), 0);
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::calls::Call;
 use super::machine::{Machine, Output};
-use super::{Ask, AskId, CallError, Notice, Peer, Pong, SessionCounters};
+use super::{Ask, AskEnd, AskId, CallError, Notice, Peer, Pong, SessionCounters, State};
 use crate::link::{Connect, Delivery, FrameWriter, Link, LinkCounters, LinkEvent};
 use crate::tap::Tap;
 
@@ -82,8 +82,8 @@ impl Session {
         self.poke();
     }
 
-    pub(super) fn forget_ask(&self, ask: AskId) {
-        self.shared.lock().settled_ask(ask);
+    pub(super) fn end_ask(&self, ask: AskId, end: AskEnd) {
+        self.shared.lock().end_ask(ask, end);
         self.poke();
     }
 
@@ -144,11 +144,10 @@ impl Session {
         self.shared.lock().peer().cloned()
     }
 
-    /// Whether there is a connection to COM2, and whether the guest is in session.
+    /// How link and session stand.
     #[must_use]
-    pub fn state(&self) -> (bool, bool) {
-        let machine = self.shared.lock();
-        (machine.is_connected(), machine.is_ready())
+    pub fn state(&self) -> State {
+        self.shared.lock().state()
     }
 
     /// What the session counted, and how many requests are outstanding.

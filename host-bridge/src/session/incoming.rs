@@ -8,7 +8,7 @@ use askr_wire::{FrameType, List, Message, SessionId, code};
 
 use super::calls::{Call, Done, Settled};
 use super::machine::{Greeting, Machine, payload_of};
-use super::{Ask, AskId, CallError, Notice, Peer, Pong, Reply};
+use super::{Ask, AskEnd, AskId, CallError, Notice, Peer, Pong, Reply};
 use crate::link::OwnedFrame;
 
 /// Time for one page of the guest's asks.
@@ -73,8 +73,8 @@ impl Machine {
         let set_back = std::mem::take(&mut self.set_back);
         if had_peer && (set_back || !same_boot) {
             // What has the number of a known ask from here on is another one.
-            self.asks.clear();
-            self.output.notices.push(Notice::AsksGone);
+            let gone = self.asks.clear();
+            self.tell_ended(gone, if same_boot { &AskEnd::Gone } else { &AskEnd::Restarted });
         }
         for settled in self.calls.end_session(had_peer && !same_boot) {
             self.settle(now, settled);
@@ -200,9 +200,8 @@ impl Machine {
         match start.checked_add(page.len()) {
             Some(next) if !page.is_empty() => self.pull_page(now, next),
             _ => {
-                if self.asks.end_pull() {
-                    self.output.notices.push(Notice::AsksGone);
-                }
+                let gone = self.asks.end_pull();
+                self.tell_ended(gone, &AskEnd::Gone);
             }
         }
     }

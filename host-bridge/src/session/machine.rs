@@ -10,7 +10,7 @@ use askr_wire::{FRAME_MAX, Frame, FrameType, Message, SESSION_PAYLOAD_MAX, code,
 use super::asks::Asks;
 use super::calls::{Call, Calls, Done, SEQ_LAST};
 use super::events::Events;
-use super::{Ask, AskId, CallError, Notice, Peer, Pong};
+use super::{Ask, AskEnd, AskId, CallError, Notice, Peer, Pong, State};
 
 /// Pause before HELLO is repeated, at first; doubled each time. What is sent before the guest has set up its
 /// UART is lost.
@@ -144,11 +144,27 @@ impl Machine {
         self.asks.list()
     }
 
-    /// Forgets an ask that is settled.
-    pub(super) fn settled_ask(&mut self, id: AskId) {
+    /// Forgets an ask that has ended so.
+    pub(super) fn end_ask(&mut self, id: AskId, end: AskEnd) {
         if self.peer.as_ref().is_some_and(|peer| peer.boot == id.boot) && self.asks.remove(id.seq) {
-            self.output.notices.push(Notice::AsksGone);
+            self.output.notices.push(Notice::AskEnded { ask: id, end });
         }
+    }
+
+    /// Tells that these, which are forgotten, have all ended so.
+    pub(super) fn tell_ended(&mut self, asks: Vec<AskId>, end: &AskEnd) {
+        let notice = |ask| Notice::AskEnded { ask, end: end.clone() };
+        self.output.notices.extend(asks.into_iter().map(notice));
+    }
+
+    /// How link and session stand.
+    pub(super) fn state(&self) -> State {
+        let boot = self.peer.as_ref().map(|peer| peer.boot);
+        State { connected: self.is_connected(), ready: self.is_ready(), boot }
+    }
+
+    fn tell_state(&mut self) {
+        self.output.notices.push(Notice::State(self.state()));
     }
 
     pub(super) fn take_output(&mut self) -> Output {
@@ -161,7 +177,7 @@ impl Machine {
 
     pub(super) fn on_down(&mut self) {
         self.phase = Phase::Down;
-        self.output.notices.push(Notice::State);
+        self.tell_state();
     }
 
     /// Keeps a call until it can be sent, and settles it by its deadline.
@@ -207,9 +223,8 @@ impl Machine {
         for settled in self.calls.expire(now, attached) {
             self.settle(now, settled);
         }
-        if self.asks.expire(now) {
-            self.output.notices.push(Notice::AsksGone);
-        }
+        let expired = self.asks.expire(now);
+        self.tell_ended(expired, &AskEnd::TimedOut);
         match self.phase {
             Phase::Down => {}
             Phase::Greeting { at, pause } if at <= now => self.send_hello(now, pause),
@@ -252,7 +267,7 @@ impl Machine {
             self.renew_nonce();
         }
         self.phase = Phase::Greeting { at: now, pause: HELLO_FIRST };
-        self.output.notices.push(Notice::State);
+        self.tell_state();
     }
 
     /// The next HELLO opens a new session.
@@ -265,7 +280,7 @@ impl Machine {
     pub(super) fn become_ready(&mut self, now: Instant) {
         self.pinging = self.pinging.map(|_| now);
         self.phase = Phase::Ready { ping_at: now, verified: false };
-        self.output.notices.push(Notice::State);
+        self.tell_state();
     }
 
     /// A ping showed that the guest's session is the one we know.

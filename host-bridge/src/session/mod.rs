@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use askr_wire::message::{AnswerReply, AnswerRequest, Decision};
 use askr_wire::{Message, SESSION_PAYLOAD_MAX, code};
 
-pub use asks::{Ask, AskId};
+pub use asks::{Answerer, Ask, AskEnd, AskId};
 pub use calls::Reply;
 pub use driver::{Observer, Session};
 pub use error::CallError;
@@ -47,13 +47,29 @@ pub struct Pong {
     pub uptime_ns: u64,
 }
 
+/// How link and session stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct State {
+    /// COM2 is connected.
+    pub connected: bool,
+    /// The guest is in session.
+    pub ready: bool,
+    /// The boot in session, or the last one that was.
+    pub boot: Option<BootId>,
+}
+
 /// What a session tells on its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// A new ask.
     Ask(Ask),
-    /// Asks are no longer pending: settled, expired, or of a boot that is over.
-    AsksGone,
+    /// An ask is no longer pending.
+    AskEnded {
+        /// Which.
+        ask: AskId,
+        /// How it ended.
+        end: AskEnd,
+    },
     /// Something happened in the guest. Events of a boot come in order and without a gap, but for
     /// [`Notice::EventsLost`].
     Event(Event),
@@ -67,7 +83,7 @@ pub enum Notice {
         count: u64,
     },
     /// The link or the session came or went.
-    State,
+    State(State),
 }
 
 /// One request to the guest.
@@ -127,7 +143,7 @@ impl Session {
         Pending { outcome, deadline: request.deadline }
     }
 
-    /// Answers an ask; the first answer wins.
+    /// Answers an ask for `by`; the first answer wins.
     ///
     /// # Errors
     /// As [`Session::call`]; an ask of an earlier boot is [`CallError::GuestRestarted`].
@@ -135,6 +151,7 @@ impl Session {
         &self,
         ask: AskId,
         decision: Decision<'_>,
+        by: Answerer,
         deadline: Instant,
     ) -> Result<AnswerReply, CallError> {
         let mut payload = [0; SESSION_PAYLOAD_MAX];
@@ -149,7 +166,14 @@ impl Session {
             deadline,
         };
         let reply = self.call(&request)?;
-        self.forget_ask(ask);
-        AnswerReply::decode(&reply.body).map_err(|_| CallError::Protocol("the verdict is malformed"))
+        let verdict =
+            AnswerReply::decode(&reply.body).map_err(|_| CallError::Protocol("the verdict is malformed"))?;
+        match verdict {
+            AnswerReply::Accepted => self.end_ask(ask, AskEnd::by(by, decision)),
+            AnswerReply::Late | AnswerReply::Unknown => self.end_ask(ask, AskEnd::Gone),
+            // It waits on.
+            AnswerReply::NotAChoice => {}
+        }
+        Ok(verdict)
     }
 }

@@ -104,7 +104,7 @@ fn subscribers_are_told_of_asks_and_events() {
     let name = wait(&mut bench.client());
     let mut client = bench.client();
     let reply = ask(&mut client, json!({ "op": "subscribe", "events": true }));
-    assert_eq!(reply, Ok(json!({ "asks": true, "events": true })));
+    assert_eq!(reply, Ok(json!({ "asks": true, "events": true, "watch": false })));
     assert_eq!(line(&mut client)["ask"]["ask"], name);
     let _second = bench.guest.ask(DECISION_NATURAL, b"two", PATIENCE);
     let pushed = line(&mut client);
@@ -186,4 +186,89 @@ fn a_client_that_waits_or_subscribes_owns_the_asks() {
     assert!(left.is_pending());
     drop(subscriber);
     assert!(String::from_utf8(left.outcome().1).unwrap().contains("three"), "with the last subscriber gone");
+}
+
+/// Subscribes to asks as one who only looks on; the state comes at once.
+fn watcher(bench: &Bench) -> HubClient {
+    let mut client = bench.client();
+    let reply = ask(&mut client, json!({ "op": "subscribe", "watch": true }));
+    assert_eq!(reply, Ok(json!({ "asks": true, "events": false, "watch": true })));
+    assert!(line(&mut client)["state"]["connected"].is_boolean());
+    client
+}
+
+/// The next end of an ask.
+fn end(client: &mut HubClient) -> Value {
+    loop {
+        let line = line(client);
+        if line.get("ask_ended").is_some() {
+            return line;
+        }
+    }
+}
+
+#[test]
+fn whoever_watches_is_told_of_asks_and_takes_none() {
+    let bench = Bench::with(Guest::new(), true);
+    let mut watcher = watcher(&bench);
+    assert_eq!(bench.call(json!({ "op": "agent.status" })).unwrap()["takers"], 0);
+    let asked = bench.guest.ask(DECISION_NATURAL, b"list my files", PATIENCE);
+    assert!(answered(&asked.outcome().0), "the built-in agent answers although somebody watches");
+    let ended = end(&mut watcher);
+    assert_eq!((&ended["ask_ended"]["by"], &ended["boot"]), (&json!("built_in"), &json!("01".repeat(16))));
+    assert!(ended["ask_ended"]["answer"].as_str().unwrap().starts_with("SAY "), "{ended}");
+    let mut taker = bench.client();
+    assert!(ask(&mut taker, json!({ "op": "subscribe" })).is_ok());
+    assert_eq!(bench.call(json!({ "op": "agent.status" })).unwrap()["takers"], 1);
+}
+
+#[test]
+fn whoever_watches_is_told_how_each_ask_ends() {
+    let bench = Bench::new();
+    bench.boot();
+    let mut watcher = watcher(&bench);
+    let ended = |watcher: &mut HubClient| end(watcher)["ask_ended"].clone();
+
+    let first = bench.guest.ask(DECISION_GENERIC, b"one", PATIENCE);
+    let name = wait(&mut bench.client());
+    assert!(bench.call(answer(&name, "yes")).is_ok());
+    assert_eq!(bench.call(answer(&name, "no")), Err("late".into()));
+    let expected = json!({ "ask": name, "outcome": "answered", "by": "client", "answer": "yes" });
+    assert_eq!(ended(&mut watcher), expected);
+    first.outcome();
+
+    let _second = bench.guest.ask(DECISION_GENERIC, b"two", PATIENCE);
+    let name = wait(&mut bench.client());
+    assert!(bench.call(json!({ "op": "ask.answer", "ask": name, "refuse": true })).is_ok());
+    assert_eq!(ended(&mut watcher), json!({ "ask": name, "outcome": "refused", "by": "client" }));
+
+    let _third = bench.guest.ask(DECISION_GENERIC, b"three", Duration::from_millis(400));
+    assert_eq!(ended(&mut watcher)["outcome"], "timed_out");
+
+    // Its program is interrupted: the next ping tells that there is one less.
+    let fourth = bench.guest.ask(DECISION_GENERIC, b"four", PATIENCE);
+    wait(&mut bench.client());
+    fourth.forget();
+    assert_eq!(ended(&mut watcher)["outcome"], "gone");
+
+    let _fifth = bench.guest.ask(DECISION_GENERIC, b"five", PATIENCE);
+    wait(&mut bench.client());
+    bench.guest.reboot(2);
+    assert_eq!(ended(&mut watcher)["outcome"], "guest_restarted");
+}
+
+#[test]
+fn an_answer_that_is_no_choice_leaves_the_ask_as_it_is() {
+    let bench = Bench::new();
+    bench.boot();
+    let mut watcher = watcher(&bench);
+    let asked = bench.guest.ask_among(DECISION_GENERIC, b"which?", &[b"a", b"b"], PATIENCE);
+    let name = wait(&mut bench.client());
+    assert_eq!(bench.call(answer(&name, "c")), Err("not_a_choice".into()));
+    assert_eq!(bench.call(json!({ "op": "asks.list" })).unwrap()["asks"][0]["ask"], name, "at once");
+    assert!(bench.call(answer(&name, "b")).is_ok());
+    assert_eq!(asked.outcome().1, b"b");
+    // Told once, and once how it ended.
+    assert_eq!(line(&mut watcher)["ask"]["ask"], name);
+    assert_eq!(line(&mut watcher)["ask_ended"]["answer"], "b");
 }

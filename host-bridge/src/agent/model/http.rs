@@ -1,6 +1,7 @@
 //! One request over HTTP, and what may go wrong with it.
 
 use std::io;
+use std::time::Duration;
 
 use serde_json::Value;
 use ureq::unversioned::resolver::DefaultResolver;
@@ -70,21 +71,9 @@ impl Failure {
 
 /// Sends the request; the answer's JSON.
 pub(super) fn post(request: &Post<'_>) -> Result<Value, Failure> {
-    let left = request.patience.left();
-    if left.is_zero() {
-        return Err(Failure::TimedOut);
-    }
-    let mut config = ureq::Agent::config_builder()
-        .timeout_global(Some(left))
-        .http_status_as_error(false)
-        // A key must not follow to wherever an endpoint points.
-        .max_redirects(0)
-        .max_idle_connections(0);
-    if request.target.is_local {
-        config = config.proxy(None);
-    }
+    let config = config(request.target, request.patience.left())?;
     let connector = DefaultConnector::default().chain(Watch(request.patience.is_wanted.clone()));
-    let agent = ureq::Agent::with_parts(config.build(), connector, DefaultResolver::default());
+    let agent = ureq::Agent::with_parts(config, connector, DefaultResolver::default());
     let mut call = agent.post(&request.target.url).header("content-type", "application/json");
     if request.target.provider == Provider::Anthropic {
         call = call.header("anthropic-version", "2023-06-01");
@@ -103,6 +92,28 @@ pub(super) fn post(request: &Post<'_>) -> Result<Value, Failure> {
         return Err(Failure::Status { code, message: json.map(|json| message(&json)).unwrap_or_default() });
     }
     json.map_err(|_| Failure::Nonsense("its answer is no JSON".into()))
+}
+
+/// Whether something that speaks HTTP is there. Whatever it says is good; it is told no key.
+pub(super) fn probe(target: &Target, timeout: Duration) -> Result<(), Failure> {
+    let agent: ureq::Agent = config(target, timeout)?.into();
+    agent.get(&target.url).call().map(drop).map_err(failure)
+}
+
+fn config(target: &Target, left: Duration) -> Result<ureq::config::Config, Failure> {
+    if left.is_zero() {
+        return Err(Failure::TimedOut);
+    }
+    let mut config = ureq::Agent::config_builder()
+        .timeout_global(Some(left))
+        .http_status_as_error(false)
+        // A key must not follow to wherever an endpoint points.
+        .max_redirects(0)
+        .max_idle_connections(0);
+    if target.is_local {
+        config = config.proxy(None);
+    }
+    Ok(config.build())
 }
 
 fn failure(error: ureq::Error) -> Failure {

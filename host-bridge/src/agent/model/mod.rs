@@ -31,6 +31,36 @@ const TRIES_MAX: u32 = 3;
 /// Pause before the second try; before the third it is twice as long.
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
 
+/// Longest time that an endpoint has to say something when it is only looked for.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// What is to be said of a configuration with a model.
+pub(super) struct Checked {
+    pub(super) endpoint: Option<String>,
+    pub(super) key_variable: Option<String>,
+    /// Why it could not answer now.
+    pub(super) problem: Option<String>,
+}
+
+/// Whether requests could be sent: there is a model, a key if one is needed, and an endpoint that says something. It gets
+/// no request and no key.
+pub(super) fn check(config: &Config) -> Checked {
+    let target = match Target::new(config, |name| std::env::var(name).ok()) {
+        Ok(target) => target,
+        Err(problem) => {
+            return Checked { endpoint: config.endpoint.clone(), key_variable: None, problem: Some(problem) };
+        }
+    };
+    let probe = || http::probe(&target, PROBE_TIMEOUT).map_err(|failure| failure.tell(&target));
+    let problem = model(config).and_then(|_| probe()).err();
+    let key_variable = target.key.as_ref().map(|key| key.variable.clone());
+    Checked { endpoint: Some(target.shown().to_owned()), key_variable, problem }
+}
+
+fn model(config: &Config) -> Result<&str, String> {
+    config.model.as_deref().ok_or_else(|| "No model is set. Set one with: ai config model NAME".into())
+}
+
 /// The plan of the model, or one that says why there is none.
 pub(super) fn answer(config: &Config, request: &Request, patience: &Patience) -> Plan {
     let environment = |name: &str| std::env::var(name).ok();
@@ -44,7 +74,7 @@ fn try_answer(
     environment: impl Fn(&str) -> Option<String>,
 ) -> Result<Plan, String> {
     let target = Target::new(config, environment)?;
-    let model = config.model.as_deref().ok_or("No model is set. Set one with: ai config model NAME")?;
+    let model = model(config)?;
     let deadline = patience.deadline.min(Instant::now() + config.timeout);
     let patience = &Patience { deadline, ..patience.clone() };
     let text = match config.provider {

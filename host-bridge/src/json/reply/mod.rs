@@ -1,21 +1,25 @@
 //! From typed results to lines.
 
+mod agent;
 mod events;
 mod files;
 mod jobs;
+mod watch;
 
 use std::time::Instant;
 
 use askr_wire::code;
 use serde_json::{Map, Value, json};
 
+pub use agent::AgentStatus;
 pub(crate) use events::events;
 pub use events::{event_pushed, events_lost_pushed};
 pub(crate) use files::{content, entries, fs_info, stat, written};
 pub(crate) use jobs::{accepted_input, job, killed, processes, report};
+pub use watch::{ask_ended_pushed, state_pushed};
 
 use super::bytes::escape_controls;
-use super::{AskName, Error, bytes, name};
+use super::{AskName, Error, Subscription, bytes, name};
 use crate::link::LinkCounters;
 use crate::session::{Ask, BootId, Peer, Pong, SessionCounters};
 
@@ -92,8 +96,8 @@ pub(crate) fn done() -> Value {
     json!({})
 }
 
-pub(crate) fn subscribed(asks: bool, events: bool) -> Value {
-    json!({ name::ASKS: asks, name::EVENTS: events })
+pub(crate) fn subscribed(wants: Subscription) -> Value {
+    json!({ name::ASKS: wants.asks, name::EVENTS: wants.events, name::WATCH: wants.watch })
 }
 
 pub(crate) fn pong(pong: &Pong) -> Value {
@@ -168,8 +172,8 @@ impl Status {
     #[must_use]
     pub fn to_value(&self) -> Value {
         json!({
-            "connected": self.connected,
-            "ready": self.ready,
+            name::CONNECTED: self.connected,
+            name::READY: self.ready,
             "guest": self.peer.as_ref().map(peer),
             "pending_asks": self.pending_asks,
             "outstanding": self.outstanding,

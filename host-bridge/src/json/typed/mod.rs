@@ -138,7 +138,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::json::{Command, parse};
+    use crate::json::{Command, Subscription, parse};
     use crate::ops::WriteTo;
 
     fn command(request: &Value) -> Command {
@@ -148,7 +148,8 @@ mod tests {
     #[test]
     fn what_is_asked_for_is_what_the_hub_reads() {
         assert!(matches!(command(&wait_for_asks(Duration::from_secs(1))), Command::WaitAsks { .. }));
-        assert!(matches!(command(&subscribe(false, true)), Command::Subscribe { asks: false, events: true }));
+        let wants = Subscription { asks: false, events: true, watch: false };
+        assert_eq!(command(&subscribe(false, true)), Command::Subscribe(wants));
         assert!(
             matches!(command(&wait_for_end(Job { job: 3, pid: 9 }, Duration::ZERO)), Command::Wait(look) if look.job == 3)
         );

@@ -32,7 +32,8 @@ fn an_ask_is_told_once_and_ends_with_its_time() {
     assert_eq!(asks[0].asker, Some((9, b"ask".to_vec())));
     bench.sent_after(2 * SECOND);
     assert!(bench.machine.asks().is_empty());
-    assert!(bench.notices.contains(&Notice::AsksGone));
+    let ended = Notice::AskEnded { ask: asks[0].id, end: AskEnd::TimedOut };
+    assert!(bench.notices.contains(&ended));
 }
 
 #[test]

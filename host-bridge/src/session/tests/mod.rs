@@ -18,7 +18,7 @@ use askr_wire::{Deframer, FrameType, List, Message, SessionId, Writer, code, ext
 use crate::link::OwnedFrame;
 use crate::session::calls::{Call, Done};
 use crate::session::machine::{Machine, payload_of};
-use crate::session::{BootId, CallError, Notice, Reply};
+use crate::session::{AskEnd, BootId, CallError, Notice, Reply};
 
 const BOOT: [u8; 16] = [0xb0; 16];
 const OTHER_BOOT: [u8; 16] = [0xb1; 16];

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use askr_agentbus::{
-    Ask, AskOutcome, AskPoll, Backtrace, Config, Effect, Event, Fault, Nanos, Router, Ticket,
+    Ask, AskExtra, AskOutcome, AskPoll, Backtrace, Config, Effect, Event, Fault, Nanos, Router, Ticket,
 };
 use askr_wire::message::REGISTERS;
 use askr_wire::{Deframer, FRAME_MAX, FrameType, SESSION_PAYLOAD_MAX, code};
@@ -176,6 +176,20 @@ impl Guest {
 
     /// A program asks; once somebody is attached.
     pub(crate) fn ask(&self, code: u16, question: &[u8], timeout: Duration) -> Asked {
+        self.ask_among(code, question, &[], timeout)
+    }
+
+    /// A program asks, and takes one of these choices, if there are any.
+    pub(crate) fn ask_among(
+        &self,
+        code: u16,
+        question: &[u8],
+        choices: &[&[u8]],
+        timeout: Duration,
+    ) -> Asked {
+        let mut extra = AskExtra::default();
+        choices.iter().for_each(|choice| extra.choice(choice).unwrap());
+        let extra = (!choices.is_empty()).then_some(&extra);
         let mut state = self.lock();
         let give_up = Instant::now() + PATIENCE;
         while !state.router.is_attached(state.now()) {
@@ -186,7 +200,7 @@ impl Guest {
         state.next_waiter += 1;
         let waiter = state.next_waiter;
         let deadline = now + u64::try_from(timeout.as_nanos()).unwrap();
-        let ask = Ask { code, question, deadline, pid: 7, program: b"/bin/ask", extra: None };
+        let ask = Ask { code, question, deadline, pid: 7, program: b"/bin/ask", extra };
         let ticket = state.router.ask(now, &ask, waiter).unwrap();
         state.transmit();
         Asked { guest: self.clone(), ticket, waiter }
@@ -243,6 +257,11 @@ impl Asked {
             AskPoll::Done(outcome) => (outcome, Vec::new()),
             other => panic!("woken without an outcome: {other:?}"),
         }
+    }
+
+    /// Its program dies.
+    pub(crate) fn forget(self) {
+        self.guest.lock().router.forget(self.ticket);
     }
 
     /// Whether it is still waiting.
