@@ -2,18 +2,18 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::ArgMatches;
 use host_bridge::client::{HubClient, find_socket};
 use host_bridge::json::{self, Answer};
 
-pub(super) fn run(socket: Option<PathBuf>, matches: &ArgMatches) -> Result<ExitCode, String> {
+use crate::exit::{Exit, Failure};
+
+pub(super) fn run(socket: Option<PathBuf>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let op = matches.get_one::<String>("op").map_or("", String::as_str);
     let fields = matches.get_many::<String>("fields").unwrap_or_default().map(String::as_str);
-    let request = json::request_of_words(op, fields)?;
-    let path = find_socket(socket).map_err(|error| error.to_string())?;
-    let mut hub = HubClient::connect(&path).map_err(|error| error.to_string())?;
+    let request = json::request_of_words(op, fields).map_err(Failure::usage)?;
+    let mut hub = HubClient::connect(&find_socket(socket)?)?;
     let reply = hub.request(&request).map_err(|error| match error.kind() {
         io::ErrorKind::UnexpectedEof => {
             "the hub ended before it replied: has the guest been stopped?".to_owned()
@@ -21,13 +21,20 @@ pub(super) fn run(socket: Option<PathBuf>, matches: &ArgMatches) -> Result<ExitC
         _ => format!("the hub's reply could not be read: {error}"),
     })?;
     let answer = Answer::of(&reply);
-    let failed = !matches!(answer, Answer::Ok(_));
     if matches.get_flag("json") {
         print(format!("{}\n", json::line(&reply)).as_bytes())?;
     } else {
-        show(&answer)?;
+        show(&answer).map_err(|message| Failure { exit: exit_of(&answer), message })?;
     }
-    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(exit_of(&answer))
+}
+
+fn exit_of(answer: &Answer) -> Exit {
+    match answer {
+        Answer::Ok(_) => Exit::Done,
+        Answer::Error { code, .. } => Exit::of_error(code),
+        Answer::Other => Exit::Failed,
+    }
 }
 
 fn show(answer: &Answer) -> Result<(), String> {

@@ -1,16 +1,17 @@
-//! The commands of `askr-bridge`.
+//! The command line of `askr-bridge`, and what it leads to.
 
 #[cfg(feature = "mcp")]
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
 
-use crate::{call, capture, pipe, serve};
+use crate::exit::{Exit, Failure};
+use crate::{call, capture, commands, exit, pipe, serve, watch};
 
 const EXAMPLES: &str = "\
 Examples, with a guest started by `cargo run` in another terminal:
+  askr-bridge watch
   askr-bridge call status
   askr-bridge call fs.read path=/proc/version
   askr-bridge call asks.wait
@@ -18,45 +19,14 @@ Examples, with a guest started by `cargo run` in another terminal:
   echo '{\"id\":1,\"op\":\"proc.list\"}' | askr-bridge json
   askr-bridge capture - | wireshark -k -i -
 
-docs/host.md lists all operations, their fields and errors.";
-
-const CALL_EXAMPLES: &str = "\
-The reply goes to stdout: the bytes of the file for fs.read, JSON for the rest. Errors go to stderr, with exit code 1.
-
-Examples:
-  askr-bridge call fs.list path=/
-  askr-bridge call fs.read path=/proc/version
-  askr-bridge call asks.wait wait_ms=60000
-  askr-bridge call ask.answer ask=3f9a1c02:1 refuse=true";
-
-const CAPTURE_EXAMPLES: &str = "\
-Broken bytes are captured, too. A summary goes to stderr. The exit code is 0 after Ctrl-C, --count or --seconds, and 1
-when the hub ended.
-
-Examples:
-  askr-bridge capture askr.pcapng
-  askr-bridge capture - | wireshark -k -i - -X lua_script:host-bridge/wireshark/askr.lua
-  askr-bridge capture --wait --seconds 60 boot.pcapng
-
-docs/capture.md tells how to look at it.";
-
-#[cfg(feature = "mcp")]
-const MCP_EXAMPLES: &str = "\
-It starts without a guest, finds one that is started later, and outlives it.
-
-Examples:
-  claude mcp add askr -- /path/to/askr/target/debug/askr-bridge mcp
-  claude mcp add askr -- /path/to/askr/target/debug/askr-bridge mcp --boot
-  askr-bridge mcp --socket target/askr/agent-2.sock
-  askr-bridge mcp --boot -- --memory 512M --throwaway
-
-docs/mcp.md lists the tools, their arguments, results and errors.";
+`askr-bridge COMMAND --help` has more. docs/host.md lists all operations, their fields and errors.";
 
 /// Does what the command line says.
-pub(crate) fn run() -> Result<ExitCode, String> {
+pub(crate) fn run() -> Result<Exit, Failure> {
     let matches = command().get_matches();
     match matches.subcommand() {
         Some(("call", call)) => call::run(socket(&matches, call), call),
+        Some(("watch", watch)) => watch::run(socket(&matches, watch), watch),
         Some(("json", json)) => pipe::run(socket(&matches, json)),
         Some(("capture", capture)) => capture::run(socket(&matches, capture), capture),
         Some(("hub", hub)) => serve::run(socket(&matches, hub), hub),
@@ -65,7 +35,7 @@ pub(crate) fn run() -> Result<ExitCode, String> {
             let options: Vec<_> = mcp.get_many::<OsString>("options").unwrap_or_default().cloned().collect();
             crate::mcp::run(socket(&matches, mcp), mcp.get_flag("boot").then_some(&options[..]))
         }
-        _ => Err("no command was given; see --help".into()),
+        _ => Err(Failure::usage("no command was given; see --help".into())),
     }
 }
 
@@ -79,106 +49,58 @@ fn command() -> Command {
         .value_name("PATH")
         .global(true)
         .value_parser(value_parser!(PathBuf))
+        .value_hint(ValueHint::FilePath)
         .help("Socket of the hub [default: $ASKR_SOCKET, else askr/agent.sock in the target folder]");
     let command = Command::new("askr-bridge")
         .version(env!("CARGO_PKG_VERSION"))
         .about("Talks to a running Askr guest: its files, its processes, the questions of its programs")
-        .after_help(EXAMPLES)
+        .after_help(format!("{EXAMPLES}\n\n{}", exit::help(&Exit::ALL)))
         .subcommand_required(true)
         .arg_required_else_help(true)
         .arg(socket)
-        .subcommand(call_command())
-        .subcommand(Command::new("json").about("The hub's JSON lines on stdin and stdout"))
-        .subcommand(capture_command())
-        .subcommand(hub_command());
+        .subcommand(commands::call())
+        .subcommand(commands::watch())
+        .subcommand(commands::json())
+        .subcommand(commands::capture())
+        .subcommand(commands::hub());
     #[cfg(feature = "mcp")]
-    let command = command.subcommand(mcp_command());
+    let command = command.subcommand(commands::mcp());
     command
-}
-
-fn call_command() -> Command {
-    Command::new("call")
-        .about("Makes one call and prints what comes back")
-        .after_help(CALL_EXAMPLES)
-        .arg(Arg::new("op").value_name("OP").required(true).help("Operation, such as fs.read"))
-        .arg(Arg::new("fields").value_name("KEY=VALUE").action(ArgAction::Append).help("Its fields"))
-        .arg(
-            Arg::new("json")
-                .long("json")
-                .action(ArgAction::SetTrue)
-                .help("Print the whole reply as one line"),
-        )
-}
-
-fn capture_command() -> Command {
-    let number = |name, help| {
-        Arg::new(name).long(name).value_name("N").value_parser(value_parser!(u64).range(1..)).help(help)
-    };
-    Command::new("capture")
-        .about("Writes the frames on COM2 into a pcapng file, for Wireshark")
-        .after_help(CAPTURE_EXAMPLES)
-        .arg(
-            Arg::new("file")
-                .value_name("FILE")
-                .required(true)
-                .value_parser(value_parser!(PathBuf))
-                .help("File to write, which is replaced; - for standard output"),
-        )
-        .arg(number("count", "End after so many packets"))
-        .arg(number("seconds", "End after so many seconds"))
-        .arg(
-            Arg::new("wait")
-                .long("wait")
-                .action(ArgAction::SetTrue)
-                .help("Wait for a hub, at the start and whenever it has ended"),
-        )
-}
-
-fn hub_command() -> Command {
-    Command::new("hub")
-        .about("Runs a hub on the COM2 socket of a guest (`cargo run` has one of its own)")
-        .arg(
-            Arg::new("com2")
-                .long("com2")
-                .value_name("PATH")
-                .required(true)
-                .value_parser(value_parser!(PathBuf))
-                .help("Unix socket that is the guest's COM2"),
-        )
-        .arg(
-            Arg::new("no-agent")
-                .long("no-agent")
-                .action(ArgAction::SetTrue)
-                .help("Leave natural-language asks unanswered when no client takes them"),
-        )
-}
-
-#[cfg(feature = "mcp")]
-fn mcp_command() -> Command {
-    Command::new("mcp")
-        .about("An MCP server on stdin and stdout, for the configuration of an MCP client")
-        .after_help(MCP_EXAMPLES)
-        .arg(
-            Arg::new("boot")
-                .long("boot")
-                .action(ArgAction::SetTrue)
-                .help("Boot a guest if none runs, which ends with this server"),
-        )
-        .arg(
-            Arg::new("options")
-                .value_name("OPTION")
-                .last(true)
-                .action(ArgAction::Append)
-                .requires("boot")
-                .value_parser(value_parser!(OsString))
-                .help("Options of `cargo run` for that guest"),
-        )
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn the_command_line_is_consistent() {
-        super::command().debug_assert();
+        command().debug_assert();
+    }
+
+    #[test]
+    fn each_command_shows_examples_and_its_exit_status() {
+        for sub in command().get_subcommands_mut() {
+            let help = sub.render_long_help().to_string();
+            let name = sub.get_name();
+            assert!(help.contains(&format!("\n  askr-bridge {name}")), "{help}");
+            assert!(help.contains("\nExit status:\n    0  "), "{help}");
+        }
+    }
+
+    #[test]
+    fn the_examples_are_of_this_command_line() {
+        let mut tried = 0;
+        let mut command = command();
+        let mut texts = vec![command.render_long_help().to_string()];
+        texts.extend(command.get_subcommands_mut().map(|sub| sub.render_long_help().to_string()));
+        for line in texts.iter().flat_map(|text| text.lines()) {
+            let Some(at) = line.find("askr-bridge ").filter(|_| line.starts_with("  ")) else { continue };
+            // Up to the end of the example: what the shell does with it is not of this command line.
+            let words = line[at..].split(['|', '>', '<']).next().unwrap_or_default().replace('\'', "");
+            let result = self::command().try_get_matches_from(words.trim_end_matches(')').split_whitespace());
+            assert!(result.is_ok(), "{line}: {}", result.unwrap_err());
+            tried += 1;
+        }
+        assert!(tried >= 20, "{tried}");
     }
 }

@@ -4,19 +4,24 @@
 mod call;
 mod capture;
 mod command_line;
+mod commands;
+mod exit;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod pipe;
 mod serve;
+mod style;
+mod text;
+mod watch;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     match command_line::run() {
-        Ok(code) => code,
-        Err(message) => {
-            eprintln!("askr-bridge: {message}");
-            ExitCode::FAILURE
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            eprintln!("askr-bridge: {}", failure.message);
+            failure.exit.into()
         }
     }
 }

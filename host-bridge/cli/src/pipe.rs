@@ -3,12 +3,13 @@
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
 use host_bridge::client::{HubClient, find_socket};
 use host_bridge::json::Answer;
+
+use crate::exit::{Exit, Failure};
 
 /// How many replies came, and whether more can come.
 #[derive(Default)]
@@ -33,9 +34,8 @@ impl Replies {
     }
 }
 
-pub(super) fn run(socket: Option<PathBuf>) -> Result<ExitCode, String> {
-    let path = find_socket(socket).map_err(|error| error.to_string())?;
-    let hub = HubClient::connect(&path).map_err(|error| error.to_string())?;
+pub(super) fn run(socket: Option<PathBuf>) -> Result<Exit, Failure> {
+    let hub = HubClient::connect(&find_socket(socket)?)?;
     let (writer, reader) = hub.split();
     let replies = Arc::new(Replies::default());
     let theirs = Arc::clone(&replies);
@@ -45,14 +45,14 @@ pub(super) fn run(socket: Option<PathBuf>) -> Result<ExitCode, String> {
         if let Err(error) = result {
             // Nobody reads any more, or the hub is gone: stdin may never end, so end here.
             eprintln!("askr-bridge: {error}");
-            std::process::exit(1);
+            std::process::exit(Exit::Failed.code().into());
         }
     });
     let sent = copy_in(writer).map_err(|error| format!("the hub takes no more requests: {error}"))?;
     if replies.wait_for(sent) {
-        Ok(ExitCode::SUCCESS)
+        Ok(Exit::Done)
     } else {
-        Err("the hub ended before it replied to everything".into())
+        Err("the hub ended before it replied to everything".to_owned().into())
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::ArgMatches;
 use host_bridge::client::{SOCKET_IN_TARGET, socket_from_environment};
 use host_bridge::{Hub, HubConfig};
 
-pub(super) fn run(socket: Option<PathBuf>, matches: &ArgMatches) -> Result<ExitCode, String> {
+use crate::exit::{Exit, Failure};
+
+pub(super) fn run(socket: Option<PathBuf>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let com2 = matches.get_one::<PathBuf>("com2").cloned().unwrap_or_default();
     let socket = socket_to_listen_at(socket)?;
     let agent = !matches.get_flag("no-agent");

@@ -12,6 +12,8 @@ use std::process::{Child, Stdio};
 
 use askr_wire::code::DECISION_GENERIC;
 use assert_cmd::Command;
+use host_bridge::client::HubClient;
+use host_bridge::hub::CLIENTS_MAX;
 use serde_json::{Value, json};
 
 use crate::bench::Bench;
@@ -75,9 +77,52 @@ fn call_reports_errors_on_one_line() {
     let text = String::from_utf8(missing.get_output().stderr.clone()).unwrap();
     assert!(text.starts_with("askr-bridge: ENOENT: /nothing: "), "{text}");
     assert_eq!(text.lines().count(), 1);
-    bridge(&bench, &["call", "fs.read", "nonsense"]).assert().code(1);
+    bridge(&bench, &["call", "fs.read", "nonsense"]).assert().code(2);
     bridge(&bench, &["call"]).assert().code(2);
     bridge(&bench, &[]).assert().code(2);
+}
+
+/// A client that the hub has taken in, as soon as it has a place for it.
+fn taken_in(bench: &Bench) -> HubClient {
+    loop {
+        let mut client = bench.client();
+        if client.request(&json!({ "op": "status" })).unwrap().get("ok").is_some() {
+            return client;
+        }
+    }
+}
+
+#[test]
+fn a_word_that_is_mistyped_is_told_with_the_nearest() {
+    let bench = Bench::new();
+    for (words, near) in [
+        (&["call", "fs.raed", "path=/"][..], "'fs.read'"),
+        (&["call", "fs.read", "pth=/proc/version"], "did you mean `path`?"),
+        (&["wacth"], "'watch'"),
+        (&["watch", "--jsn"], "'--json'"),
+    ] {
+        let wrong = bridge(&bench, words).assert().code(2).stdout("");
+        let text = String::from_utf8(wrong.get_output().stderr.clone()).unwrap();
+        assert!(text.contains(near), "{text}");
+    }
+}
+
+#[test]
+fn the_status_tells_scripts_what_to_do_next() {
+    let bench = Bench::new();
+    let status = |words: &[&str]| bridge(&bench, words).output().unwrap().status.code().unwrap();
+    assert_eq!(status(&["call", "--json", "fs.stat", "path=/tmp"]), 0);
+    assert_eq!(status(&["call", "--json", "fs.stat", "path=/nothing"]), 1);
+    assert_eq!(status(&["call", "--json", "fs.stat", "path=7", "offset=1"]), 2);
+    bench.guest.lock().powered = false;
+    bench.guest.unplug();
+    assert_eq!(status(&["call", "--json", "ping", "timeout_ms=300"]), 4);
+    // Each is in once it has had a reply.
+    let clients: Vec<_> = (0..CLIENTS_MAX).map(|_| taken_in(&bench)).collect();
+    let away = bridge(&bench, &["call", "status"]).assert().code(3).stdout("");
+    let text = String::from_utf8(away.get_output().stderr.clone()).unwrap();
+    assert!(text.starts_with("askr-bridge: too_many_clients: "), "{text}");
+    drop(clients);
 }
 
 #[test]
@@ -87,7 +132,7 @@ fn without_a_hub_it_says_what_to_run() {
     for command in ["call status", "json"] {
         let mut bridge = Command::cargo_bin("askr-bridge").unwrap();
         let output =
-            bridge.arg("--socket").arg(&nowhere).args(command.split(' ')).timeout(PATIENCE).assert().code(1);
+            bridge.arg("--socket").arg(&nowhere).args(command.split(' ')).timeout(PATIENCE).assert().code(3);
         let text = String::from_utf8(output.get_output().stderr.clone()).unwrap();
         assert!(text.contains("no hub is running") && text.contains("cargo run"), "{text}");
         assert_eq!(text.lines().count(), 1);

@@ -114,6 +114,12 @@ impl HubClient {
         self.writer.set_read_timeout(patience)
     }
 
+    /// The socket, for what is to be known of who listens.
+    #[must_use]
+    pub fn stream(&self) -> &UnixStream {
+        &self.writer
+    }
+
     /// Sends one line.
     ///
     /// # Errors
@@ -153,13 +159,17 @@ impl HubClient {
         serde_json::from_str(&line).map(Some).map_err(|_| Error::Protocol("the hub's line is no JSON".into()))
     }
 
-    /// Sends a request and waits for the next line.
+    /// Sends a request and waits for the next line. A hub that takes no more clients says so and closes, perhaps before
+    /// this is sent: then that line is given.
     ///
     /// # Errors
     /// As [`HubClient::send`] and [`HubClient::receive`]; `UnexpectedEof` when the hub closed the connection,
     /// `InvalidData` for a line that is no JSON.
     pub fn request(&mut self, request: &Value) -> io::Result<Value> {
-        self.send(request.to_string().as_bytes())?;
+        match self.send(request.to_string().as_bytes()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
+            _ => {}
+        }
         let line = self.receive()?.ok_or(io::ErrorKind::UnexpectedEof)?;
         serde_json::from_str(&line).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
     }

@@ -64,6 +64,10 @@ impl Board {
             self.locate(event);
         }
         let mut state = self.lock();
+        if state.stopped {
+            // What ends now ends with the hub; it says nothing of the guest.
+            return;
+        }
         match &notice {
             Notice::Ask(ask) => state.hand_out(ask),
             Notice::Event(event) => state.push(&json::event_pushed(event), |wants| wants.events),

@@ -7,7 +7,7 @@ use std::sync::mpsc::SyncSender;
 use std::thread;
 use std::time::Duration;
 
-use host_bridge::client::{HubClient, find_socket};
+use host_bridge::client::{HubClient, NoHub, find_socket};
 use host_bridge::json::{self, Answer, Captured};
 use serde_json::{Value, json};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -47,9 +47,8 @@ fn request(on: bool) -> Value {
 }
 
 /// Connects to the hub.
-pub(super) fn connect(socket: Option<&PathBuf>) -> Result<HubClient, String> {
-    let path = find_socket(socket.cloned()).map_err(|error| error.to_string())?;
-    HubClient::connect(&path).map_err(|error| error.to_string())
+pub(super) fn connect(socket: Option<&PathBuf>) -> Result<HubClient, NoHub> {
+    HubClient::connect(&find_socket(socket.cloned())?)
 }
 
 /// Hears this hub, and then, if `wait`, whichever comes after it, on a thread of its own.

@@ -10,7 +10,6 @@ use std::fs::OpenOptions;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -20,6 +19,8 @@ use host_bridge::json::Captured;
 use hub::{Ender, Input};
 use packet::Owned;
 use pcapng::{File, Statistics};
+
+use crate::exit::{Exit, Failure};
 
 /// Inputs that wait to be written; what the hub has beyond that waits at the hub, which counts what it cannot keep.
 const INPUTS_MAX: usize = 1024;
@@ -32,7 +33,7 @@ const END_MAX: Duration = Duration::from_secs(5);
 
 type Output = BufWriter<Box<dyn Write>>;
 
-pub(super) fn run(socket: Option<PathBuf>, matches: &ArgMatches) -> Result<ExitCode, String> {
+pub(super) fn run(socket: Option<PathBuf>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let path = matches.get_one::<PathBuf>("file").cloned().unwrap_or_default();
     let wait = matches.get_flag("wait");
     let seconds = matches.get_one::<u64>("seconds").copied();
@@ -56,13 +57,13 @@ pub(super) fn run(socket: Option<PathBuf>, matches: &ArgMatches) -> Result<ExitC
     });
     capture.report();
     match end {
-        Ok(End::Wanted) => Ok(ExitCode::SUCCESS),
+        Ok(End::Wanted) => Ok(Exit::Done),
         Ok(End::Gone(why)) => {
-            Err(format!("{why}; the capture ended with it (--wait waits for the next hub)"))
+            Err(format!("{why}; the capture ended with it (--wait waits for the next hub)").into())
         }
         // Whoever reads has seen enough, as `head` and Wireshark do.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
-        Err(error) => Err(failed(error)),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Done),
+        Err(error) => Err(failed(error).into()),
     }
 }
 

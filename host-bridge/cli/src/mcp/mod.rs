@@ -16,13 +16,11 @@ mod rounds;
 mod schema;
 mod server;
 mod stdio;
-mod text;
 mod tools;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use rmcp::service::{ServerInitializeError, serve_server};
 use tokio::runtime;
@@ -33,10 +31,12 @@ use guests::Guests;
 use server::Server;
 use stdio::Wire;
 
+use crate::exit::{Exit, Failure};
 use crate::serve::socket_to_listen_at;
+use crate::text;
 
 /// Serves until the client is gone. With `boot`, options for the runner, there is a guest meanwhile.
-pub(super) fn run(socket: Option<PathBuf>, boot: Option<&[OsString]>) -> Result<ExitCode, String> {
+pub(super) fn run(socket: Option<PathBuf>, boot: Option<&[OsString]>) -> Result<Exit, Failure> {
     if io::stdin().is_terminal() {
         eprintln!("askr-bridge: stdin is for JSON-RPC of an MCP client; docs/mcp.md tells how to set one up");
     }
@@ -56,7 +56,8 @@ pub(super) fn run(socket: Option<PathBuf>, boot: Option<&[OsString]>) -> Result<
     let result = runtime.block_on(serve(stdout, Guests::new(socket)));
     // A read of stdin may be under way on a thread of its own, and it cannot be ended.
     runtime.shutdown_background();
-    result.map(|()| ExitCode::SUCCESS)
+    result?;
+    Ok(Exit::Done)
 }
 
 async fn serve(stdout: std::fs::File, guests: Guests) -> Result<(), String> {

@@ -123,7 +123,7 @@ fn without_a_hub_a_file_that_is_there_stays() {
     let mut program = Command::new(env!("CARGO_BIN_EXE_askr-bridge"));
     program.arg("--socket").arg(folder.path().join("nobody")).arg("capture").arg(&file);
     let output = program.output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(3));
     assert!(String::from_utf8_lossy(&output.stderr).contains("no hub is running"));
     assert_eq!(fs::read(&file).unwrap(), b"precious");
 }

@@ -3,6 +3,8 @@
 //! Bytes that hold such a thing come in the *escaped* form, which stands for the same bytes and can be sent back:
 //! a backslash is `\\`, and what is escaped is `\n`, `\r`, `\t`, `\xNN` for a byte or `\u{…}` for a character.
 
+#![cfg_attr(not(feature = "mcp"), allow(dead_code, reason = "only MCP clients send escaped forms back"))]
+
 use std::fmt::Write as _;
 
 /// How text may look.
