@@ -7,10 +7,11 @@ use std::path::PathBuf;
 use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
 
 use crate::exit::{Exit, Failure};
-use crate::{call, capture, commands, exit, pipe, serve, watch};
+use crate::{call, capture, commands, doctor, exit, pipe, serve, watch};
 
 const EXAMPLES: &str = "\
 Examples, with a guest started by `cargo run` in another terminal:
+  askr-bridge doctor
   askr-bridge watch
   askr-bridge call status
   askr-bridge call fs.read path=/proc/version
@@ -27,6 +28,7 @@ pub(crate) fn run() -> Result<Exit, Failure> {
     match matches.subcommand() {
         Some(("call", call)) => call::run(socket(&matches, call), call),
         Some(("watch", watch)) => watch::run(socket(&matches, watch), watch),
+        Some(("doctor", doctor)) => doctor::run(socket(&matches, doctor), doctor),
         Some(("json", json)) => pipe::run(socket(&matches, json)),
         Some(("capture", capture)) => capture::run(socket(&matches, capture), capture),
         Some(("hub", hub)) => serve::run(socket(&matches, hub), hub),
@@ -60,6 +62,7 @@ fn command() -> Command {
         .arg(socket)
         .subcommand(commands::call())
         .subcommand(commands::watch())
+        .subcommand(commands::doctor())
         .subcommand(commands::json())
         .subcommand(commands::capture())
         .subcommand(commands::hub());

@@ -31,6 +31,15 @@ Examples:
   askr-bridge watch --json --stats 0 | grep --line-buffered '\"fault\"'
   askr-bridge watch > log.txt";
 
+const DOCTOR: &str = "\
+Each line is a check: `ok`, `warn` for what may do harm, `FAIL` for what does, with what mends it. It needs no guest, and ends
+within a minute even if the hub hangs.
+
+Examples:
+  askr-bridge doctor
+  askr-bridge doctor --json
+  askr-bridge doctor --socket target/askr/agent-2.sock";
+
 const JSON: &str = "\
 It ends when stdin has ended and every request has its reply.
 
@@ -103,6 +112,12 @@ pub(super) fn watch() -> Command {
                 .value_parser(value_parser!(u64).range(0..=86_400))
                 .help("How often to ask for link statistics; 0 is never [default: 2 on a terminal, else 30]"),
         )
+}
+
+pub(super) fn doctor() -> Command {
+    let exits = [Exit::Done, Exit::Failed, Exit::Usage];
+    new("doctor", "Finds what is wrong with a set-up and says what mends it", DOCTOR, &exits)
+        .arg(flag("json", "Print one JSON object"))
 }
 
 pub(super) fn json() -> Command {
