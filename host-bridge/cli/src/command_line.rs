@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
 
 use crate::exit::{Exit, Failure};
-use crate::{call, capture, commands, doctor, exit, pipe, serve, watch};
+use crate::{call, capture, commands, completions, doctor, exit, pipe, serve, watch};
 
 const EXAMPLES: &str = "\
 Examples, with a guest started by `cargo run` in another terminal:
@@ -37,6 +37,7 @@ pub(crate) fn run() -> Result<Exit, Failure> {
             let options: Vec<_> = mcp.get_many::<OsString>("options").unwrap_or_default().cloned().collect();
             crate::mcp::run(socket(&matches, mcp), mcp.get_flag("boot").then_some(&options[..]))
         }
+        Some(("completions", completions)) => completions::run(command(), completions),
         _ => Err(Failure::usage("no command was given; see --help".into())),
     }
 }
@@ -68,7 +69,7 @@ fn command() -> Command {
         .subcommand(commands::hub());
     #[cfg(feature = "mcp")]
     let command = command.subcommand(commands::mcp());
-    command
+    command.subcommand(commands::completions())
 }
 
 #[cfg(test)]

@@ -77,6 +77,15 @@ Examples:
 
 docs/mcp.md lists the tools, their arguments, results and errors.";
 
+const COMPLETIONS: &str = "\
+The script goes to stdout. It completes commands, options, operations of `call` and their fields.
+
+Examples:
+  askr-bridge completions bash > ~/.local/share/bash-completion/completions/askr-bridge
+  askr-bridge completions zsh > ~/.zfunc/_askr-bridge
+  askr-bridge completions fish > ~/.config/fish/completions/askr-bridge.fish
+  source <(askr-bridge completions bash)";
+
 fn new(name: &'static str, about: &'static str, more: &str, exits: &[Exit]) -> Command {
     Command::new(name).about(about).after_help(format!("{more}\n\n{}", help(exits)))
 }
@@ -173,4 +182,11 @@ pub(super) fn mcp() -> Command {
                 .value_parser(value_parser!(OsString))
                 .help("Options of `cargo run` for that guest"),
         )
+}
+
+pub(super) fn completions() -> Command {
+    let shells = PossibleValuesParser::new(["bash", "zsh", "fish"]);
+    let exits = [Exit::Done, Exit::Failed, Exit::Usage];
+    new("completions", "Prints what makes a shell complete this program's command line", COMPLETIONS, &exits)
+        .arg(Arg::new("shell").value_name("SHELL").required(true).value_parser(shells).help("Which shell"))
 }

@@ -5,6 +5,7 @@ mod call;
 mod capture;
 mod command_line;
 mod commands;
+mod completions;
 mod doctor;
 mod exit;
 #[cfg(feature = "mcp")]
