@@ -198,11 +198,12 @@ fn help_shows_the_words_that_work() {
 #[test]
 fn the_hub_is_found_beside_the_program() {
     let bench = Bench::new();
-    let target = tempfile::tempdir().unwrap();
+    let target = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let program = target.path().join("debug/askr-bridge");
     std::fs::create_dir_all(program.parent().unwrap()).unwrap();
     std::fs::create_dir(target.path().join("askr")).unwrap();
-    std::fs::copy(assert_cmd::cargo::cargo_bin("askr-bridge"), &program).unwrap();
+    // Not a copy: a program that another test starts meanwhile may have it open for writing, so that it is busy.
+    std::fs::hard_link(assert_cmd::cargo::cargo_bin("askr-bridge"), &program).unwrap();
     std::os::unix::fs::symlink(&bench.socket, target.path().join("askr/agent.sock")).unwrap();
     let mut command = Command::new(&program);
     command.env_remove("ASKR_SOCKET").args(["call", "fs.read", "path=/proc/version"]).timeout(PATIENCE);

@@ -56,7 +56,7 @@ fn a_person_answers_in_a_form() {
     assert!(asked.is_pending(), "nobody has answered");
     client.respond(&form, accept("of course"));
     let result = client.finish_call(call).unwrap();
-    let told = json!([{ "ask": "01010101:1", "verdict": "accepted", "answer": "of course" }]);
+    let told = json!([{ "ask": "01010101:0", "verdict": "accepted", "answer": "of course" }]);
     assert_eq!((&result["person"], &result["asks"]), (&told, &json!([])));
     assert_eq!(asked.outcome().1, b"of course");
 }
@@ -143,7 +143,7 @@ fn a_cancelled_call_takes_its_form_back() {
 fn a_client_that_has_no_forms_is_told_so_and_nobody_is_asked() {
     let bench = Bench::new();
     let asked = bench.guest.ask(DECISION_GENERIC, b"may I?", PATIENCE);
-    let ask = json!({ "ask": "01010101:1", "ask_person": true });
+    let ask = json!({ "ask": "01010101:0", "ask_person": true });
     let program = json!({ "argv": ["true"], "ask_person": true });
     for capabilities in [json!({}), json!({ "elicitation": { "url": {} } })] {
         let mut client = Client::able(&bench.socket, capabilities);
