@@ -31,12 +31,31 @@ fuzz_target!(|line: &[u8]| {
         }
     }
 
+    in_pieces(line);
+
     let head = SessionHead { id: SessionId(*b"a sessio"), ext: &[] };
     let good =
         Frame { kind: FrameType::Request, seq: 7, code: 1, session: Some(head), payload: b"/proc\0\0/x" };
     let len = encode(&good, &mut out).expect("a short frame");
     assert!(last(&mut deframer, &out[..len], &good) <= 2, "more than the broken frame before it was lost");
 });
+
+/// In pieces, as long as the bytes in them say, a line is what it is byte by byte.
+fn in_pieces(line: &[u8]) {
+    let (mut single, mut slices) = (Deframer::new(), Deframer::new());
+    let mut rest = line;
+    while let Some(&first) = rest.first() {
+        let (mut piece, after) = rest.split_at(rest.len().min(1 + usize::from(first) % 97));
+        for &byte in piece {
+            let expected = single.push(byte);
+            if expected.is_some() {
+                assert_eq!(slices.take(&mut piece), expected);
+            }
+        }
+        assert!(slices.take(&mut piece).is_none() && piece.is_empty());
+        rest = after;
+    }
+}
 
 /// Pushes `bytes`, whose last one ends a frame that must be `wanted`. Returns the number of results.
 fn last(deframer: &mut Deframer, bytes: &[u8], wanted: &Frame<'_>) -> usize {

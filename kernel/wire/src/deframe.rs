@@ -1,6 +1,7 @@
 //! From bytes to frames, strictly: what is not exactly one whole frame is an error, and costs only itself.
 
-use cobs::{DecodeResult, DecoderState};
+use ::cobs::{DecodeResult, DecoderState};
+use memchr::memchr;
 
 use crate::frame::{
     BASE_PAYLOAD_MAX, Frame, FrameType, HEAD_LEN, RAW_MAX, SESSION_BIT, SESSION_HEAD_LEN,
@@ -63,7 +64,7 @@ impl core::fmt::Display for FrameError {
 
 impl core::error::Error for FrameError {}
 
-/// Takes bytes one at a time and gives a frame, or what was wrong, at the delimiter that ends it.
+/// Takes bytes as they come and gives a frame, or what was wrong, at the delimiter that ends it.
 ///
 /// Nothing between two delimiters is no frame and no error. A frame that does not fit is reported once, as
 /// soon as that is certain, and discarded up to its delimiter: no part of it is taken for a frame.
@@ -83,10 +84,54 @@ impl Deframer {
 
     /// Takes the next byte from the line.
     pub fn push(&mut self, byte: u8) -> Option<Result<Frame<'_>, FrameError>> {
-        if self.discarding {
-            self.discarding = byte != 0;
-            return None;
+        self.take(&mut &[byte][..])
+    }
+
+    /// Takes bytes from the front of `bytes`: up to the first that ends a frame or shows that something is wrong, else all.
+    /// Call it until it gives nothing.
+    pub fn take(&mut self, bytes: &mut &[u8]) -> Option<Result<Frame<'_>, FrameError>> {
+        match self.advance(bytes)? {
+            Ok(()) => Some(parse(&self.buffer[..self.len])),
+            Err(error) => Some(Err(error)),
         }
+    }
+
+    /// As [`Self::take`]; a frame is then in the buffer.
+    fn advance(&mut self, bytes: &mut &[u8]) -> Option<Result<(), FrameError>> {
+        while !bytes.is_empty() {
+            if self.discarding {
+                let end = memchr(0, bytes);
+                self.discarding = end.is_none();
+                *bytes = &bytes[end.map_or(bytes.len(), |end| end + 1)..];
+            } else if !self.take_run(bytes)
+                && let Some(result) = self.take_byte(bytes)
+            {
+                return Some(result);
+            }
+        }
+        None
+    }
+
+    /// Takes what stands for itself: the rest of a COBS run, as far as it is there. Returns whether that was any.
+    fn take_run(&mut self, bytes: &mut &[u8]) -> bool {
+        let left = match &mut self.cobs {
+            DecoderState::Grab(left) | DecoderState::GrabChain(left) => left,
+            DecoderState::Idle => return false,
+        };
+        let run = &bytes[..bytes.len().min(usize::from(*left))];
+        let run = &run[..memchr(0, run).unwrap_or(run.len())];
+        let place = &mut self.buffer[self.len..];
+        let count = run.len().min(place.len());
+        place[..count].copy_from_slice(&run[..count]);
+        self.len += count;
+        *left -= u8::try_from(count).unwrap_or(u8::MAX);
+        *bytes = &bytes[count..];
+        count > 0
+    }
+
+    fn take_byte(&mut self, bytes: &mut &[u8]) -> Option<Result<(), FrameError>> {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
         match self.cobs.feed(byte) {
             Ok(DecodeResult::NoData) => None,
             Ok(DecodeResult::DataStart) => {
@@ -104,7 +149,7 @@ impl Deframer {
                 self.discarding = true;
                 Some(Err(FrameError::Oversize))
             }
-            Ok(DecodeResult::DataComplete) => Some(parse(&self.buffer[..self.len])),
+            Ok(DecodeResult::DataComplete) => Some(Ok(())),
             Err(_) => Some(Err(FrameError::Cobs)),
         }
     }
@@ -152,4 +197,95 @@ fn split_session(payload: &[u8]) -> Option<(SessionHead<'_>, &[u8])> {
     let ext_len = usize::from(u16::from_le_bytes(ext_len.try_into().ok()?));
     let (ext, payload) = rest.split_at_checked(ext_len)?;
     Some((SessionHead { id: SessionId(*id), ext }, payload))
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::vec::Vec;
+
+    use proptest::prelude::*;
+
+    use super::{Deframer, FrameError};
+    use crate::frame::{FRAME_MAX, Frame, FrameType, SESSION_PAYLOAD_MAX, SessionHead, SessionId, encode};
+
+    /// What a frame was, or what was wrong.
+    type Verdict = Result<(FrameType, u32, Vec<u8>), FrameError>;
+
+    fn verdict(result: Result<Frame<'_>, FrameError>) -> Verdict {
+        result.map(|frame| (frame.kind, frame.seq, frame.payload.to_vec()))
+    }
+
+    /// By the state machine alone, one byte after the other.
+    fn byte_by_byte(line: &[u8]) -> Vec<Verdict> {
+        let mut deframer = Deframer::new();
+        let mut verdicts = Vec::new();
+        for &byte in line {
+            if deframer.discarding {
+                deframer.discarding = byte != 0;
+            } else if let Some(result) = deframer.take_byte(&mut &[byte][..]) {
+                let whole = super::parse(&deframer.buffer[..deframer.len]);
+                verdicts.push(result.map_err(Err).map_or_else(|error: Verdict| error, |()| verdict(whole)));
+            }
+        }
+        verdicts
+    }
+
+    fn in_pieces(line: &[u8], cuts: &[prop::sample::Index]) -> Vec<Verdict> {
+        let mut ends: Vec<usize> = cuts.iter().map(|cut| cut.index(line.len() + 1)).collect();
+        ends.push(line.len());
+        ends.sort_unstable();
+        let mut deframer = Deframer::new();
+        let (mut verdicts, mut from) = (Vec::new(), 0);
+        for to in ends {
+            let mut piece = &line[from..to];
+            while let Some(result) = deframer.take(&mut piece) {
+                verdicts.push(verdict(result));
+            }
+            assert!(piece.is_empty(), "bytes were left");
+            from = to;
+        }
+        verdicts
+    }
+
+    /// A good frame, noise, or far more than a frame.
+    fn stretch() -> impl Strategy<Value = Vec<u8>> {
+        let payload = prop_oneof![
+            prop::collection::vec(prop_oneof![3 => Just(0u8), 1 => any::<u8>()], 0..700),
+            prop::collection::vec(1u8.., 0..SESSION_PAYLOAD_MAX - 10),
+        ];
+        let frame = payload.prop_map(|payload| {
+            let session = Some(SessionHead { id: SessionId([1; 8]), ext: &[] });
+            let frame = Frame { kind: FrameType::Request, seq: 1, code: 2, session, payload: &payload };
+            let mut out = std::vec![0; FRAME_MAX];
+            let len = encode(&frame, &mut out).unwrap();
+            out.truncate(len);
+            out
+        });
+        prop_oneof![
+            4 => frame,
+            2 => prop::collection::vec(any::<u8>(), 0..600),
+            1 => (1u8.., FRAME_MAX - 300..FRAME_MAX + 600).prop_map(|(byte, len)| std::vec![byte; len]),
+            1 => Just(std::vec![0; 3]),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn slices_give_what_single_bytes_give(
+            stretches in prop::collection::vec(stretch(), 0..6),
+            broken in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..3),
+            cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..8),
+        ) {
+            let mut line = stretches.concat();
+            for (place, byte) in broken {
+                if !line.is_empty() {
+                    let place = place.index(line.len());
+                    line[place] = byte;
+                }
+            }
+            prop_assert_eq!(in_pieces(&line, &cuts), byte_by_byte(&line));
+        }
+    }
 }

@@ -1,7 +1,8 @@
 //! What a frame is, and how one becomes bytes. The way back is [`crate::Deframer`].
 
-use cobs::CobsEncoder;
 use crc::{CRC_16_IBM_3740, CRC_32_ISCSI, Crc, Table};
+
+use crate::cobs::Encoder;
 
 /// Longest payload of a base frame, in bytes.
 pub const BASE_PAYLOAD_MAX: usize = 1024;
@@ -17,15 +18,16 @@ pub(crate) const HEAD_LEN: usize = 9;
 pub(crate) const RAW_MAX: usize = HEAD_LEN + SESSION_PAYLOAD_MAX + Trailer::Crc32c.len();
 /// Most bytes one frame takes on the wire, both delimiters included: a buffer of this size always suffices
 /// for [`encode`].
-pub const FRAME_MAX: usize = cobs::max_encoding_length(RAW_MAX) + 2;
+pub const FRAME_MAX: usize = ::cobs::max_encoding_length(RAW_MAX) + 2;
 
 /// Bit of the type byte that marks a session frame.
 pub(crate) const SESSION_BIT: u8 = 0x80;
 
 /// Base frames: CRC-16/CCITT-FALSE, which the catalogue of parametrised CRCs calls CRC-16/IBM-3740.
 const CRC16: Crc<u16, Table<1>> = Crc::<u16, Table<1>>::new(&CRC_16_IBM_3740);
-/// Session frames: CRC-32C (RFC 3720 section 12.1), which the catalogue calls CRC-32/ISCSI.
-const CRC32C: Crc<u32, Table<1>> = Crc::<u32, Table<1>>::new(&CRC_32_ISCSI);
+/// Session frames: CRC-32C (RFC 3720 section 12.1), which the catalogue calls CRC-32/ISCSI. They are the long ones, so sixteen
+/// bytes are taken at once.
+static CRC32C: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISCSI);
 
 /// What a frame is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -113,12 +115,6 @@ impl core::fmt::Display for EncodeError {
 
 impl core::error::Error for EncodeError {}
 
-impl From<cobs::DestBufTooSmallError> for EncodeError {
-    fn from(_: cobs::DestBufTooSmallError) -> Self {
-        Self::NoRoom
-    }
-}
-
 /// The checksum that ends a frame; the session bit says which.
 #[derive(Clone, Copy)]
 pub(crate) enum Trailer {
@@ -197,12 +193,11 @@ pub fn encode(frame: &Frame<'_>, out: &mut [u8]) -> Result<usize, EncodeError> {
 fn delimit(parts: &[&[u8]], checksum: &[u8], out: &mut [u8]) -> Result<usize, EncodeError> {
     let (first, body) = out.split_first_mut().ok_or(EncodeError::NoRoom)?;
     *first = 0;
-    let mut encoder = CobsEncoder::new(body);
+    let mut encoder = Encoder::new(body).ok_or(EncodeError::NoRoom)?;
     for part in parts.iter().copied().chain([checksum]) {
-        encoder.push(part)?;
+        encoder.push(part).ok_or(EncodeError::NoRoom)?;
     }
-    // The encoder counts code bytes that it had no room for; the last delimiter finds that out.
-    let len = encoder.finalize();
+    let len = encoder.finish();
     *body.get_mut(len).ok_or(EncodeError::NoRoom)? = 0;
     Ok(len + 2)
 }

@@ -1,9 +1,9 @@
-//! Frames and messages on COM2, the same on both sides of the wire.
+//! Frames and messages between host and kernel, the same on both sides of the wire.
 //!
 //! `docs/protocol.md` is the contract in words; this crate is the only code that knows the bytes. The kernel
 //! and the bridge on the host both use it, so neither can drift from the other.
 //!
-//! Bytes come in through [`Deframer::push`], which yields a [`Frame`]; its `code` tells which structs of
+//! Bytes come in through [`Deframer::take`] or, one by one, [`Deframer::push`], which yields a [`Frame`]; its `code` tells which structs of
 //! [`message`] decode its payload. The other way round, a struct of [`message`] encodes itself into a payload
 //! and [`encode`] makes the bytes of the frame.
 #![no_std]
@@ -12,6 +12,7 @@
 #[cfg(feature = "vectors")]
 extern crate alloc;
 
+mod cobs;
 pub mod code;
 mod cursor;
 mod deframe;
