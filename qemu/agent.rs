@@ -1,4 +1,4 @@
-//! The hub for agents, in this process, on COM2.
+//! The hub for agents, in this process, on the doors to the guest.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ pub(crate) fn start(vm: &Vm, wanted: &AgentSocket, announced: bool) -> Result<Op
 }
 
 fn start_at(vm: &Vm, path: &Path) -> io::Result<Hub> {
-    Hub::start(HubConfig { com2: vm.com2_path(), socket: path.to_owned(), agent: true })
+    Hub::start(HubConfig { com2: vm.com2_path(), data: vm.data_path(), socket: path.to_owned(), agent: true })
 }
 
 /// The first socket in `folder` that no other run has.

@@ -28,6 +28,7 @@ Examples:
   cargo run -- --machine microvm --memory 64M --accel tcg
                                                    another machine
   cargo run -- --agent-socket /tmp/askr.sock       agents connect there
+  cargo run -- --no-data-door                      agents have the serial port only
   cargo run -- --disk data.img --throwaway         a disk image that is not changed
   cargo run -- --format-disk                       begin with an empty /disk
   cargo run -- --gdb                               wait for a debugger
@@ -58,6 +59,7 @@ pub(crate) struct Options {
     pub(crate) model: Model,
     pub(crate) accel: Accel,
     pub(crate) agent: AgentSocket,
+    pub(crate) data_door: bool,
     pub(crate) headless: bool,
     pub(crate) run: Option<Vec<u8>>,
     pub(crate) disk: Option<PathBuf>,
@@ -90,6 +92,7 @@ impl Options {
             model: matches.get_one("machine").copied().unwrap_or_default(),
             accel: matches.get_one("accel").copied().unwrap_or_default(),
             agent,
+            data_door: !matches.get_flag("no-data-door"),
             headless: matches.get_flag("headless"),
             run: matches.get_one("run").cloned(),
             disk: matches.get_one("disk").cloned(),
@@ -115,6 +118,9 @@ impl Options {
         // again.
         if self.run.is_none() && !self.format_disk {
             machine = machine.restarts();
+        }
+        if !self.data_door {
+            machine = machine.without_data_door();
         }
         if self.gdb {
             machine = machine.wait_for_debugger();
@@ -165,6 +171,7 @@ fn command() -> Command {
             )
             .value_parser(ValueParser::path_buf())
             .conflicts_with("no-agent"),
+            flag("no-data-door", "Leaves the fast port for agents out: they have COM2 only"),
             flag(
                 "headless",
                 "COM1 on stdin and stdout without terminal control; ends when the guest powers off",
@@ -303,7 +310,8 @@ mod tests {
         assert_eq!((options.model, options.accel), (Model::Microvm, Accel::Tcg));
         assert_eq!(options.memory_mib, Some(1024));
         assert_eq!(options.agent, AgentSocket::At("s".into()));
-        assert!(options.headless);
+        assert!(options.headless && options.data_door);
+        assert!(!parse("--no-data-door").unwrap().data_door);
         assert_eq!(parse("--no-agent").unwrap().agent, AgentSocket::Off);
     }
 

@@ -10,6 +10,8 @@ use crate::{Disk, Machine, Model};
 
 /// Name of COM2's socket in the run folder.
 pub(crate) const COM2_SOCKET: &str = "com2.sock";
+/// Name of the data door's socket in the run folder.
+pub(crate) const DATA_SOCKET: &str = "data.sock";
 /// Name of the socket that the kernel's log comes out of, in the run folder.
 pub(crate) const LOG_SOCKET: &str = "log.sock";
 /// Name of the socket for a debugger, in the run folder.
@@ -65,6 +67,15 @@ pub(crate) fn arguments(machine: &Machine, kvm: bool, start: &Start<'_>) -> Vec<
     add(&format!("-chardev socket,id=com2,path={COM2_SOCKET},server=on,wait=off"));
     if machine.com2 {
         add("-device isa-serial,index=1,chardev=com2");
+    }
+    if machine.data_door {
+        add(&format!("-chardev socket,id=data,path={DATA_SOCKET},server=on,wait=off"));
+        // Two ports: number 0 is for a console, which this machine does not have.
+        add(match machine.model {
+            Model::Q35 | Model::Pc => "-device virtio-serial-pci,max_ports=2",
+            Model::Microvm => "-device virtio-serial-device,max_ports=2",
+        });
+        add("-device virtserialport,chardev=data,name=askr.agent");
     }
     add("-chardev socket,id=monitor,fd=1 -mon chardev=monitor,mode=control");
     add("-device isa-debug-exit,iobase=0xf4,iosize=0x04");

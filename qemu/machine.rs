@@ -84,6 +84,7 @@ pub struct Machine {
     marks_start: bool,
     pub(crate) com1: bool,
     pub(crate) com2: bool,
+    pub(crate) data_door: bool,
     pub(crate) disk_log: Option<PathBuf>,
     pub(crate) gdb: bool,
     pub(crate) restarts: bool,
@@ -117,6 +118,7 @@ impl Machine {
             marks_start: false,
             com1: true,
             com2: true,
+            data_door: true,
             disk_log: None,
             gdb: false,
             restarts: false,
@@ -196,7 +198,14 @@ impl Machine {
         self
     }
 
-    /// Leaves COM2 out: no agent can attach.
+    /// Leaves the data door out: the agent has COM2 only.
+    #[must_use]
+    pub fn without_data_door(mut self) -> Self {
+        self.data_door = false;
+        self
+    }
+
+    /// Leaves COM2 out: an agent can attach at the data door only.
     #[must_use]
     pub fn without_com2(mut self) -> Self {
         self.com2 = false;

@@ -13,7 +13,7 @@ use std::time::Duration;
 use host_bridge::socket;
 use serde_json::{Value, json};
 
-use crate::command_line::{COM2_SOCKET, GDB_SOCKET, LOG_SOCKET};
+use crate::command_line::{COM2_SOCKET, DATA_SOCKET, GDB_SOCKET, LOG_SOCKET};
 use crate::error::{Transcript, printable};
 use crate::qmp::Qmp;
 use crate::resets::SHORT;
@@ -83,6 +83,7 @@ pub struct Vm {
     output: Option<PipeReader>,
     kernel_log: Option<UnixStream>,
     start_mark: Option<String>,
+    has_data_door: bool,
     qmp: Qmp,
     // Its lock.
     _disk: Option<Disk>,
@@ -114,8 +115,17 @@ pub(crate) fn launch(
         Ok(Some(qmp)) => {
             let _disk = machine.disk.clone();
             let (terminal, output) = (com1.terminal, com1.output);
-            let mut vm =
-                Vm { child, com1: terminal, output, kernel_log: None, start_mark, qmp, _disk, folder };
+            let mut vm = Vm {
+                child,
+                com1: terminal,
+                output,
+                kernel_log: None,
+                start_mark,
+                has_data_door: machine.data_door,
+                qmp,
+                _disk,
+                folder,
+            };
             // QEMU connected before it answered on the monitor, so this does not wait.
             let accepted = com1.log_listener.map(|listener| listener.accept()).transpose();
             vm.kernel_log = accepted.map_err(Error::io(LOG_SOCKET))?;
@@ -235,6 +245,21 @@ impl Vm {
     /// As `connect(2)`.
     pub fn com2(&self) -> Result<UnixStream> {
         socket::connect(&self.com2_path()).map_err(Error::io("connecting to COM2"))
+    }
+
+    /// Where the socket of the data door is, if the machine has one. QEMU serves one client at a time.
+    #[must_use]
+    pub fn data_path(&self) -> Option<PathBuf> {
+        self.has_data_door.then(|| self.folder.path().join(DATA_SOCKET))
+    }
+
+    /// Connects to the data door, as [`Vm::com2`] to COM2.
+    ///
+    /// # Errors
+    /// As `connect(2)`; `NotFound` where the machine has none.
+    pub fn data(&self) -> Result<UnixStream> {
+        let path = self.data_path().ok_or(io::ErrorKind::NotFound.into());
+        path.and_then(|path| socket::connect(&path)).map_err(Error::io("connecting to the data door"))
     }
 
     /// The run's own folder, which is QEMU's working folder.

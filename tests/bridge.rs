@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use askr::Machine;
 use common::PATIENCE;
@@ -46,7 +46,13 @@ fn the_built_in_agent_costs_the_kernel_no_time() {
     let mut askr = Askr::boot(&Machine::new());
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("agent.sock");
-    let hub = Hub::start(HubConfig { com2: askr.vm().com2_path(), socket, agent: true }).unwrap();
+    let hub = Hub::start(HubConfig {
+        com2: askr.vm().com2_path(),
+        data: askr.vm().data_path(),
+        socket,
+        agent: true,
+    })
+    .unwrap();
     hub.wait_ready(PATIENCE).unwrap();
     askr.run("echo 'echo as commands' > /tmp/file; chmod +x /tmp/file");
     for _ in 0..3 {
@@ -65,8 +71,13 @@ fn a_hub_serves_a_booted_guest() {
     let mut askr = Askr::boot(&Machine::new());
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("agent.sock");
-    let hub =
-        Hub::start(HubConfig { com2: askr.vm().com2_path(), socket: socket.clone(), agent: false }).unwrap();
+    let hub = Hub::start(HubConfig {
+        com2: askr.vm().com2_path(),
+        data: askr.vm().data_path(),
+        socket: socket.clone(),
+        agent: false,
+    })
+    .unwrap();
     hub.wait_ready(PATIENCE).unwrap();
     assert!(is_version(&version_of(&socket)));
 
@@ -233,6 +244,21 @@ fn the_runner_brings_guest_and_hub_together() {
 }
 
 #[test]
+fn the_runners_hub_is_at_the_data_door_unless_the_machine_has_none() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, door) in [(&[][..], "data"), (&["--no-data-door"][..], "com2")] {
+        let (runner, socket) = Runner::with_agent(&folder, arguments);
+        assert!(is_version(&version_of(&socket)));
+        let until = Instant::now() + PATIENCE;
+        while call(&socket, &json!({ "op": "status" })).unwrap()["door"] != door {
+            assert!(Instant::now() < until, "the hub is not at {door}");
+            thread::sleep(Duration::from_millis(10));
+        }
+        runner.power_off();
+    }
+}
+
+#[test]
 fn a_runner_without_an_agent_has_none() {
     let mut runner = Runner::start(&["--no-agent"]);
     runner.errors.wait_for("askr: COM2 is at ");
@@ -245,7 +271,7 @@ fn a_runner_without_an_agent_has_none() {
     // COM2 is free for whoever speaks the protocol.
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("agent.sock");
-    let hub = Hub::start(HubConfig { com2, socket: socket.clone(), agent: false }).unwrap();
+    let hub = Hub::start(HubConfig { com2, data: None, socket: socket.clone(), agent: false }).unwrap();
     assert!(is_version(&version_of(&socket)));
     drop(hub);
     runner.power_off();

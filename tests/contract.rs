@@ -326,7 +326,13 @@ fn what_a_guest_answers_is_of_the_schema() {
     let mut askr = Askr::boot(&Machine::new().with(visitor.clone()));
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("agent.sock");
-    let hub = Hub::start(HubConfig { com2: askr.vm().com2_path(), socket, agent: false }).unwrap();
+    let hub = Hub::start(HubConfig {
+        com2: askr.vm().com2_path(),
+        data: askr.vm().data_path(),
+        socket,
+        agent: false,
+    })
+    .unwrap();
     hub.know_program(b"visitor", visitor.host);
     let client = || {
         let client = HubClient::connect(hub.socket()).unwrap();

@@ -29,7 +29,7 @@ impl Desk {
         let folder = tempfile::tempdir().unwrap();
         let com2 = folder.path().join("com2.sock");
         let socket = folder.path().join("agent.sock");
-        let hub = Hub::start(HubConfig { com2: com2.clone(), socket, agent: false }).unwrap();
+        let hub = Hub::start(HubConfig { com2: com2.clone(), data: None, socket, agent: false }).unwrap();
         Self { hub, com2, folder }
     }
 

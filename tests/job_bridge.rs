@@ -26,7 +26,12 @@ impl Bench {
         let mut askr = Askr::boot(&Machine::new().with(program("job")));
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("agent.sock");
-        let config = HubConfig { com2: askr.vm().com2_path(), socket: socket.clone(), agent: false };
+        let config = HubConfig {
+            com2: askr.vm().com2_path(),
+            data: askr.vm().data_path(),
+            socket: socket.clone(),
+            agent: false,
+        };
         let hub = Hub::start(config).unwrap();
         hub.wait_ready(PATIENCE).unwrap();
         Self { socket, _hub: hub, _folder: folder, _askr: askr }

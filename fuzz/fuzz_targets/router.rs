@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use askr_agentbus::{Ask, AskPoll, Config, Counter, Effect, Event, Request, Router, Ticket, Token};
+use askr_agentbus::{Ask, AskPoll, Config, Counter, Door, Effect, Event, Request, Router, Ticket, Token};
 use askr_wire::message::{
     HelloReply, ReaddirRequest, RenameRequest, Response, SpawnRequest, TruncateRequest, WriteAtRequest,
 };
@@ -45,6 +45,8 @@ struct Asked {
 struct World {
     router: Router<usize>,
     now: u64,
+    /// Where what happens now happens.
+    door: Door,
     line: Deframer,
     /// The newest session and its limit on payloads.
     session: Option<(SessionId, usize)>,
@@ -61,6 +63,7 @@ impl World {
         Self {
             router: Router::new(Config::new([7; 16], "0.1.0")),
             now: 1_000 * MS,
+            door: Door::Com2,
             line: Deframer::new(),
             session: None,
             tokens: Vec::new(),
@@ -73,7 +76,9 @@ impl World {
     }
 
     fn step(&mut self, input: &mut Reader<'_>) -> Result<(), DecodeError> {
-        match input.u8()? % 12 {
+        let step = input.u8()?;
+        self.door = Door::ALL[usize::from(step / 12 % 2)];
+        match step % 12 {
             0 => self.bytes(input.long_string()?),
             1 | 2 => self.frame(input)?,
             3 => self.pass(u64::from(input.u16()?) * MS),
@@ -95,7 +100,8 @@ impl World {
                 self.router.event(self.now, &Event::Exit { pid: input.u32()?, code: 1, name });
             }
             10 => (0..input.u8()?).for_each(|_| _ = self.send()),
-            _ => self.router.on_stall(),
+            _ if step / 24 % 2 == 0 => self.router.on_stall(self.door),
+            _ => self.router.on_close(self.now, self.door),
         }
         Ok(())
     }
@@ -141,7 +147,7 @@ impl World {
         self.frames += 1;
         self.requests += u64::from(frame.kind == FrameType::Request);
         let sessions = self.router.stats().get(Counter::Sessions);
-        match self.router.on_frame(self.now, frame) {
+        match self.router.on_frame(self.now, self.door, frame) {
             Effect::None => {}
             Effect::Wake(waiter) => self.woken(waiter),
             Effect::Control(control) => {
@@ -219,7 +225,7 @@ impl World {
     /// Takes one frame to send, as its receiver does.
     fn send(&mut self) -> Option<()> {
         let mut out = [0; FRAME_MAX];
-        let len = self.router.next_frame(self.now, &mut out)?;
+        let len = self.router.next_frame(self.now, self.door, &mut out)?;
         let (&end, start) = out[..len].split_last()?;
         let mut deframer = Deframer::new();
         assert!(start.iter().all(|&byte| deframer.push(byte).is_none()), "more than one frame");
@@ -262,8 +268,11 @@ impl World {
             assert!(self.asks[which].woken || self.asks[which].gone, "an ask waits for ever");
         }
         // Every queue of the router is far shorter than this.
-        (0..1_000).for_each(|_| _ = self.send());
-        assert!(self.send().is_none(), "it never ends");
+        for door in Door::ALL {
+            self.door = door;
+            (0..1_000).for_each(|_| _ = self.send());
+            assert!(self.send().is_none(), "it never ends");
+        }
     }
 }
 

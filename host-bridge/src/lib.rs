@@ -1,4 +1,4 @@
-//! The host's side of the agent bus: frames on the guest's COM2 become JSON for people, scripts and agents.
+//! The host's side of the agent bus: frames on the guest's COM2 and data door become JSON for people, scripts and agents.
 //!
 //! Bytes and frames ([`link`], and [`tap`] to look at them) → a conversation with one guest ([`session`]) → operations ([`ops`]) → names in
 //! JSON ([`json`]) → any number of clients ([`hub`]). Each layer knows only the ones before it.

@@ -1,4 +1,4 @@
-//! One byte stream to COM2: connected with retry, always drained, cut into frames.
+//! Byte streams to the guest: connected with retry, always drained, cut into frames.
 //!
 //! A host that stops reading stalls the guest's transmitter after some 280 bytes, so one thread does nothing but
 //! read. It hands frames on without ever waiting for whoever takes them: when the taker is behind, the frame is
@@ -55,6 +55,55 @@ impl TryFrom<UnixStream> for Stream {
 
 /// Makes a connection, called again whenever there is none.
 pub type Connect = Box<dyn FnMut() -> io::Result<Stream> + Send>;
+
+/// A way to the guest. The later in the order, the better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Door {
+    /// The second serial port: every guest has it.
+    Com2,
+    /// The port of a VirtIO console: much faster, where guest and machine have it.
+    Data,
+}
+
+impl Door {
+    /// All of them, in the order of [`Self::index`].
+    pub const ALL: [Self; 2] = [Self::Com2, Self::Data];
+
+    /// Place of this one in [`Self::ALL`].
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// Its name in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Com2 => "com2",
+            Self::Data => "data",
+        }
+    }
+}
+
+/// How the guest is reached.
+pub struct Doors {
+    /// COM2.
+    pub com2: Connect,
+    /// The data door, if the machine has one.
+    pub data: Option<Connect>,
+}
+
+impl From<Connect> for Doors {
+    fn from(com2: Connect) -> Self {
+        Self { com2, data: None }
+    }
+}
+
+impl Doors {
+    pub(crate) fn into_connects(self) -> impl Iterator<Item = (Door, Connect)> {
+        [(Door::Com2, self.com2)].into_iter().chain(self.data.map(|data| (Door::Data, data)))
+    }
+}
 
 /// A frame with its own bytes, see [`Frame`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,9 +173,9 @@ pub struct Link {
     thread: Option<JoinHandle<()>>,
 }
 
-#[derive(Default)]
 struct Shared {
-    counters: LinkCounters,
+    door: Door,
+    counters: Arc<LinkCounters>,
     open: Mutex<Open>,
 }
 
@@ -137,17 +186,19 @@ struct Open {
 }
 
 impl Link {
-    /// Starts the reader thread. `take` gets every event in order; it may wait for room only for events other
-    /// than frames. `tap` is told of all that goes over the line.
+    /// Starts the reader thread. What is counted is added to `counters`. `take` gets every event in order; it may wait for
+    /// room only for events other than frames. `tap` is told of all that goes over the line.
     ///
     /// # Errors
     /// When no thread can be started.
     pub fn start(
+        door: Door,
         mut connect: Connect,
+        counters: Arc<LinkCounters>,
         take: impl Fn(LinkEvent) -> Delivery + Send + 'static,
         tap: Tap,
     ) -> io::Result<Self> {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(Shared { door, counters, open: Mutex::default() });
         let (stop, stopped) = mpsc::channel();
         let theirs = Arc::clone(&shared);
         let thread = thread::Builder::new()
@@ -156,10 +207,12 @@ impl Link {
         Ok(Self { shared, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// What was counted so far.
-    #[must_use]
-    pub fn counters(&self) -> &LinkCounters {
-        &self.shared.counters
+    /// Ends the connection there is, so that the next one is made.
+    pub fn reconnect(&self) {
+        let open = self.shared.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(close) = &open.close {
+            close();
+        }
     }
 
     /// Closes the stream and makes the thread end; [`Drop`] waits for it.
@@ -238,18 +291,20 @@ fn drain(
             Ok(count) => count,
         };
         shared.counters.bytes_in.fetch_add(count as u64, Ordering::Relaxed);
-        for &byte in &buffer[..count] {
-            let result = deframer.push(byte);
+        let mut bytes = &buffer[..count];
+        while !bytes.is_empty() {
+            let before = bytes;
+            let result = deframer.take(&mut bytes);
             let verdict = result.as_ref().map(|result| match result {
                 Ok(_) => Verdict::Whole,
                 Err(error) => Verdict::Broken(*error),
             });
-            gatherer.push(byte, verdict, tap);
+            gatherer.take(&before[..before.len() - bytes.len()], verdict, tap);
             if let Some(result) = result {
                 count_and_take(&shared.counters, result, take);
             }
         }
-        if buffer[count - 1] != 0 && count < buffer.len() {
+        if shared.door == Door::Com2 && buffer[count - 1] != 0 && count < buffer.len() {
             thread::sleep(TRICKLE_PAUSE);
         }
     }
@@ -361,7 +416,7 @@ mod tests {
         let connect = Box::new(move || Stream::try_from(once.take().ok_or(io::ErrorKind::NotFound)?));
         let (sender, receiver) = mpsc::channel();
         let take = move |event| sender.send(event).map_or(Delivery::Full, |()| Delivery::Taken);
-        let link = Link::start(connect, take, nobody());
+        let link = Link::start(Door::Com2, connect, Arc::default(), take, nobody());
         assert!(matches!(receiver.recv().unwrap(), LinkEvent::Up(_)));
         drop(link);
         assert_eq!(guest.read(&mut [0]).unwrap(), 0);
@@ -372,11 +427,12 @@ mod tests {
         let (ours, mut guest) = UnixStream::pair().unwrap();
         let mut once = Some(ours);
         let connect = Box::new(move || Stream::try_from(once.take().ok_or(io::ErrorKind::NotFound)?));
+        let counters: Arc<LinkCounters> = Arc::default();
         let take = |event| match event {
             LinkEvent::Frame(_) => Delivery::Full,
             _ => Delivery::Taken,
         };
-        let link = Link::start(connect, take, nobody()).unwrap();
+        let _link = Link::start(Door::Com2, connect, Arc::clone(&counters), take, nobody()).unwrap();
         let frame = Frame { kind: FrameType::Event, seq: 1, code: 1, session: None, payload: &[7; 1000] };
         let mut bytes = [0; askr_wire::FRAME_MAX];
         let len = askr_wire::encode(&frame, &mut bytes).unwrap();
@@ -386,7 +442,7 @@ mod tests {
         }
         drop(guest);
         let give_up = Instant::now() + Duration::from_secs(20);
-        while link.counters().frames_dropped.load(Ordering::Relaxed) < 2000 {
+        while counters.frames_dropped.load(Ordering::Relaxed) < 2000 {
             assert!(Instant::now() < give_up);
             thread::yield_now();
         }

@@ -1,4 +1,4 @@
-//! What goes over the line to COM2, for whoever listens in: every frame of both directions with its bytes as they were,
+//! What goes over the lines to the guest, COM2 and the data door alike, for whoever listens in: every frame of both directions with its bytes as they were,
 //! and what was no frame.
 
 use std::sync::Arc;
@@ -62,7 +62,7 @@ pub enum Seen<'a> {
     },
 }
 
-/// Is told of all that is seen, by several threads, in the order of the line. Must not wait.
+/// Is told of all that is seen, by several threads, in the order of each line. Must not wait.
 pub type Tap = Arc<dyn Fn(&Seen<'_>) + Send + Sync>;
 
 /// Tells the tap of every frame in bytes that are about to be written to the guest.
@@ -94,8 +94,15 @@ impl Gatherer {
         Self { bytes: Vec::with_capacity(BYTES_MAX), length: 0, verdict: None }
     }
 
-    /// Takes the next byte, and what the deframer said to it.
-    pub(crate) fn push(&mut self, byte: u8, verdict: Option<Verdict>, tap: &Tap) {
+    /// Takes the next bytes, and what the deframer said to the last of them.
+    pub(crate) fn take(&mut self, bytes: &[u8], verdict: Option<Verdict>, tap: &Tap) {
+        if let Some((&last, before)) = bytes.split_last() {
+            before.iter().for_each(|&byte| self.push(byte, None, tap));
+            self.push(last, verdict, tap);
+        }
+    }
+
+    fn push(&mut self, byte: u8, verdict: Option<Verdict>, tap: &Tap) {
         self.verdict = verdict.or(self.verdict);
         if byte == 0 {
             return self.finish(tap);

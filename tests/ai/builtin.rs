@@ -11,7 +11,13 @@ fn a_day_with_the_built_in_agent() {
     let mut askr = Askr::boot(&Machine::new());
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("agent.sock");
-    let hub = Hub::start(HubConfig { com2: askr.vm().com2_path(), socket, agent: true }).unwrap();
+    let hub = Hub::start(HubConfig {
+        com2: askr.vm().com2_path(),
+        data: askr.vm().data_path(),
+        socket,
+        agent: true,
+    })
+    .unwrap();
     hub.wait_ready(PATIENCE).unwrap();
 
     // Looking needs no yes.

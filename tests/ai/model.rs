@@ -16,7 +16,13 @@ pub(crate) fn guest() -> (Own, Hub, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let mut askr = Askr::boot(&machine(folder.path()));
     let socket = folder.path().join("agent.sock");
-    let hub = Hub::start(HubConfig { com2: askr.vm().com2_path(), socket, agent: true }).unwrap();
+    let hub = Hub::start(HubConfig {
+        com2: askr.vm().com2_path(),
+        data: askr.vm().data_path(),
+        socket,
+        agent: true,
+    })
+    .unwrap();
     hub.wait_ready(PATIENCE).unwrap();
     (askr, hub, folder)
 }

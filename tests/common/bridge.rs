@@ -12,7 +12,7 @@ use askr_wire::Deframer;
 use host_bridge::client::HubClient;
 use host_bridge::hub::Hub;
 use host_bridge::json::Answer;
-use host_bridge::link::{Connect, OwnedFrame, Stream};
+use host_bridge::link::{Connect, Doors, OwnedFrame, Stream};
 use host_bridge::socket;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -72,10 +72,14 @@ impl Bridge {
 
     /// A hub that hears the frames for which `passes` holds.
     pub(crate) fn hearing(vm: &Vm, passes: impl FnMut(&OwnedFrame) -> bool + Send + 'static) -> Self {
+        Self::through(connect(vm.com2_path(), Arc::new(Mutex::new(passes))))
+    }
+
+    /// A hub on these doors.
+    pub(crate) fn through(doors: impl Into<Doors>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let passes: Passes = Arc::new(Mutex::new(passes));
-        let hub = Hub::start_on(connect(vm.com2_path(), passes), &folder.path().join("agent.sock"), false);
-        let bridge = Self { hub: hub.unwrap(), folder };
+        let hub = Hub::start_on(doors, &folder.path().join("agent.sock"), false).unwrap();
+        let bridge = Self { hub, folder };
         bridge.hub.wait_ready(PATIENCE).unwrap();
         bridge
     }

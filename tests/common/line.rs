@@ -1,4 +1,4 @@
-//! Frames over one connection to COM2: what is sent, and a thread that reads.
+//! Frames over one connection to the guest: what is sent, and a thread that reads.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use askr::Vm;
 use askr_wire::{Deframer, FRAME_MAX, Frame, FrameError, FrameType, SessionHead, SessionId, encode};
-use host_bridge::link::OwnedFrame;
+use host_bridge::link::{Door, OwnedFrame};
 
 use super::PATIENCE;
 
@@ -49,16 +49,25 @@ impl Line {
     }
 }
 
-/// A connection to COM2, once QEMU has taken up those before it.
-pub(crate) fn com2(vm: &Vm) -> UnixStream {
+/// A connection to a door of the guest, once QEMU has taken up those before it.
+pub(crate) fn door(vm: &Vm, door: Door) -> UnixStream {
     let until = Instant::now() + PATIENCE;
     loop {
-        match vm.com2() {
+        let connected = match door {
+            Door::Com2 => vm.com2(),
+            Door::Data => vm.data(),
+        };
+        match connected {
             Ok(stream) => return stream,
             Err(error) => assert!(Instant::now() < until, "{error}"),
         }
         thread::sleep(CONNECT_PAUSE);
     }
+}
+
+/// A connection to COM2.
+pub(crate) fn com2(vm: &Vm) -> UnixStream {
+    door(vm, Door::Com2)
 }
 
 /// The bytes of a frame, with its delimiters.

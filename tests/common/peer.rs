@@ -1,4 +1,4 @@
-//! A peer on COM2 that speaks frames, without the bridge.
+//! A peer that speaks frames on COM2 or the data door, without the bridge.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
@@ -17,16 +17,16 @@ use askr_wire::message::{
 };
 use askr_wire::status::Status;
 use askr_wire::{FRAME_MAX, FrameError, FrameType, List, Message, SessionId, code};
-use host_bridge::link::OwnedFrame;
+use host_bridge::link::{Door, OwnedFrame};
 
 use super::PATIENCE;
-pub(crate) use super::line::{BYTE_PAUSE, Received, com2, frame};
+pub(crate) use super::line::{BYTE_PAUSE, Received, com2, door, frame};
 use super::line::{Line, lock, read_all};
 
 /// How often a session that is kept alive pings.
 const PING_EVERY: Duration = Duration::from_secs(1);
 
-/// One connection to COM2. A thread of its own always reads, so that the guest's line never stands still.
+/// One connection to the guest. A thread of its own always reads, so that the guest's line never stands still.
 pub(crate) struct Peer {
     line: Arc<Mutex<Line>>,
     incoming: Receiver<Result<Received, FrameError>>,
@@ -56,16 +56,25 @@ pub(crate) struct Hello {
 }
 
 impl Peer {
-    /// Connects. Until [`Peer::hello`] this is a base peer.
+    /// Connects to COM2. Until [`Peer::hello`] this is a base peer.
     pub(crate) fn connect(vm: &Vm) -> Self {
-        let mut peer = Self::connect_without_reading(vm);
+        Self::at(vm, Door::Com2)
+    }
+
+    /// Connects to a door.
+    pub(crate) fn at(vm: &Vm, at: Door) -> Self {
+        let mut peer = Self::over(door(vm, at));
         peer.begin_to_read();
         peer
     }
 
-    /// Connects and reads nothing, so that the guest's line stands still as soon as the socket is full.
+    /// Connects to COM2 and reads nothing, so that the guest's line stands still as soon as the socket is full.
     pub(crate) fn connect_without_reading(vm: &Vm) -> Self {
-        let stream = com2(vm);
+        Self::over(com2(vm))
+    }
+
+    /// Reads nothing from this connection yet.
+    pub(crate) fn over(stream: UnixStream) -> Self {
         let reader = stream.try_clone().unwrap();
         let (sender, incoming) = mpsc::channel();
         let line = Arc::new(Mutex::new(Line { stream, session: None, seq: code::REQUEST_SEQ_FIRST }));

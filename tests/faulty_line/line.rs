@@ -1,4 +1,4 @@
-//! A line between the hub and COM2 on which things go wrong, by a seed.
+//! A line between the hub and a door of the guest on which things go wrong, by a seed.
 
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
@@ -66,7 +66,7 @@ impl Fault {
 /// The line. Clones are the same line.
 #[derive(Clone)]
 pub(crate) struct Line {
-    com2: PathBuf,
+    guest: PathBuf,
     faults: Arc<Vec<Fault>>,
     /// Nothing goes wrong unless this is set.
     pub(crate) faulty: Arc<AtomicBool>,
@@ -76,9 +76,9 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    pub(crate) fn new(com2: PathBuf, faults: &[Fault], seed: u64) -> Self {
+    pub(crate) fn new(guest: PathBuf, faults: &[Fault], seed: u64) -> Self {
         Self {
-            com2,
+            guest,
             faults: Arc::new(faults.to_vec()),
             faulty: Arc::default(),
             seed: Arc::new(Mutex::new(Rng::with_seed(seed))),
@@ -93,7 +93,7 @@ impl Line {
     }
 
     fn plug_in(&self) -> io::Result<Stream> {
-        let guest = UnixStream::connect(&self.com2)?;
+        let guest = UnixStream::connect(&self.guest)?;
         let (host, inner) = UnixStream::pair()?;
         self.pump(&inner, &guest)?;
         self.pump(&guest, &inner)?;

@@ -19,6 +19,7 @@ use common::peer::counters;
 use common::program::program;
 use common::shell::{Askr, Shared};
 use host_bridge::Hub;
+use host_bridge::link::{Connect, Doors};
 use line::{Fault, Line};
 use load::{Client, LOOK_EVERY, Tally};
 
@@ -27,6 +28,9 @@ const CLIENTS: usize = 8;
 /// Requests of all clients with one kind of fault, with all kinds, and with all kinds in the long form.
 const REQUESTS: usize = 200;
 const MIXED_REQUESTS: usize = 1_600;
+/// The same on the data door: with one kind, and with all kinds on both doors.
+const DATA_REQUESTS: usize = 80;
+const BOTH_REQUESTS: usize = 800;
 const LONG_REQUESTS: usize = 10_000;
 /// The same on a good line, before and after.
 const CONTROL_REQUESTS: usize = 1_000;
@@ -67,12 +71,21 @@ fn settled(mut client: Client) -> Tally {
     client.tally
 }
 
-/// A hub on a line of the guest's.
+/// A hub on a line of the guest's, to COM2.
 fn hub(vm: &Vm, socket: &Path, faults: &[Fault], seed: u64) -> (Hub, Line) {
     let line = Line::new(vm.com2_path(), faults, seed);
-    let hub = Hub::start_on(line.connect(), socket, false).unwrap();
+    (hub_on(line.connect(), socket), line)
+}
+
+fn hub_on(doors: impl Into<Doors>, socket: &Path) -> Hub {
+    let hub = Hub::start_on(doors, socket, false).unwrap();
     hub.wait_ready(PATIENCE).unwrap();
-    (hub, line)
+    hub
+}
+
+/// A line that nobody can connect to.
+fn no_line() -> Connect {
+    Box::new(|| Err(std::io::ErrorKind::NotFound.into()))
 }
 
 fn report(what: &str, tallies: &[Tally], line: &Line, took: Duration) {
@@ -98,6 +111,42 @@ fn each_kind_of_fault_costs_time_and_nothing_else() {
         assert!(lost * 20 <= REQUESTS, "{fault:?}: {lost} of {REQUESTS} requests were lost");
         assert!(askr.run("hello").starts_with("hello from pid "));
     }
+}
+
+#[test]
+fn each_kind_of_fault_on_the_data_door_alone_costs_no_more() {
+    let mut askr = GUEST.take();
+    let folder = tempfile::tempdir().unwrap();
+    for (number, fault) in Fault::ALL.into_iter().enumerate() {
+        let socket = folder.path().join(format!("{number}.sock"));
+        let line = Line::new(askr.vm().data_path().unwrap(), &[fault], SEED + number as u64);
+        let _hub = hub_on(Doors { com2: no_line(), data: Some(line.connect()) }, &socket);
+        line.faulty.store(true, Ordering::Relaxed);
+        let begun = Instant::now();
+        let tallies = load(&socket, DATA_REQUESTS, SEED + number as u64);
+        report(&format!("{fault:?}, data door"), &tallies, &line, begun.elapsed());
+        let lost = tallies.iter().map(|tally| tally.errors.len()).sum::<usize>();
+        assert!(lost * 20 <= DATA_REQUESTS, "{fault:?}: {lost} of {DATA_REQUESTS} requests were lost");
+    }
+}
+
+#[test]
+fn with_every_fault_on_both_doors_every_request_is_answered_right_or_told_to_be_lost() {
+    let mut askr = GUEST.take();
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("agent.sock");
+    let com2 = Line::new(askr.vm().com2_path(), &Fault::ALL, SEED);
+    let data = Line::new(askr.vm().data_path().unwrap(), &Fault::ALL, SEED + 1);
+    let _hub = hub_on(Doors { com2: com2.connect(), data: Some(data.connect()) }, &socket);
+    for line in [&com2, &data] {
+        line.faulty.store(true, Ordering::Relaxed);
+    }
+    let begun = Instant::now();
+    let tallies = load(&socket, BOTH_REQUESTS, SEED);
+    report("both doors", &tallies, &data, begun.elapsed());
+    let lost = tallies.iter().map(|tally| tally.errors.len()).sum::<usize>();
+    assert!(lost * 20 <= BOTH_REQUESTS, "{lost} of {BOTH_REQUESTS} requests were lost");
+    assert!(askr.run("hello").starts_with("hello from pid "));
 }
 
 /// What the guest's own programs noticed in the meantime, by the guest's clock: the worst gap and the median.

@@ -154,7 +154,7 @@ pub(super) fn capture() -> Command {
 }
 
 pub(super) fn hub() -> Command {
-    let about = "Runs a hub on the COM2 socket of a guest (`cargo run` has one of its own)";
+    let about = "Runs a hub on the sockets of a guest (`cargo run` has one of its own)";
     new("hub", about, HUB, &[Exit::Done, Exit::Failed, Exit::Usage])
         .arg(
             Arg::new("com2")
@@ -164,6 +164,13 @@ pub(super) fn hub() -> Command {
                 .value_parser(value_parser!(PathBuf))
                 .value_hint(ValueHint::FilePath)
                 .help("Unix socket that is the guest's COM2"),
+        )
+        .arg(
+            Arg::new("data")
+                .long("data")
+                .value_name("PATH")
+                .value_parser(value_parser!(PathBuf))
+                .help("Unix socket that is the guest's data door, if the machine has one"),
         )
         .arg(flag("no-agent", "Leave natural-language asks unanswered when no client takes them"))
 }

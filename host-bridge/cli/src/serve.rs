@@ -11,9 +11,10 @@ use crate::exit::{Exit, Failure};
 
 pub(super) fn run(socket: Option<PathBuf>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let com2 = matches.get_one::<PathBuf>("com2").cloned().unwrap_or_default();
+    let data = matches.get_one::<PathBuf>("data").cloned();
     let socket = socket_to_listen_at(socket)?;
     let agent = !matches.get_flag("no-agent");
-    let hub = Hub::start(HubConfig { com2, socket: socket.clone(), agent })
+    let hub = Hub::start(HubConfig { com2, data, socket: socket.clone(), agent })
         .map_err(|error| format!("cannot listen at {}: {error}", socket.display()))?;
     println!("agents connect to {}", hub.socket().display());
     loop {

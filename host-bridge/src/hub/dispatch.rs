@@ -106,7 +106,7 @@ fn in_session(
     match command {
         Command::Stats => {
             let guest = operation.counters().map_err(plain)?;
-            let link = hub.session.link_counters(json::link_counters).unwrap_or_default();
+            let link = json::link_counters(hub.session.link_counters());
             Ok(json::counters(&guest, &hub.session.counters().0, &link))
         }
         Command::SystemInfo => {

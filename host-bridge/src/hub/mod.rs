@@ -1,4 +1,4 @@
-//! The one process that owns COM2, and its clients on a unix socket: one JSON object per line both ways.
+//! The one process that owns the doors to a guest, and its clients on a unix socket: one JSON object per line both ways.
 //!
 //! Requests of one client are served in their order; only `asks.wait` replies when it has something to say.
 //! Whoever needs two things at once opens two connections.
@@ -24,10 +24,10 @@ pub(crate) use board::Board;
 pub use client::LINE_MAX;
 
 use crate::json::{self, AgentStatus, Error, Problem, Status};
-use crate::link::{Connect, Stream};
+use crate::link::{Connect, Doors, Stream};
 use crate::session::{BootId, CallError, Session, State};
 use crate::socket::{self, Listener};
-use crate::tap::Seen;
+use crate::tap::{Seen, Tap};
 use captures::Captures;
 use client::Client;
 
@@ -41,6 +41,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 pub struct HubConfig {
     /// The unix socket that is the guest's COM2; connected to again and again, it need not exist yet.
     pub com2: PathBuf,
+    /// The unix socket that is the guest's data door, if the machine has one; used when the guest answers there.
+    pub data: Option<PathBuf>,
     /// Where clients connect; its folder must exist.
     pub socket: PathBuf,
     /// Whether the built-in agent answers what nobody else does.
@@ -71,27 +73,29 @@ struct Clients {
 }
 
 impl Hub {
-    /// Starts a hub on the COM2 socket of a guest.
+    /// Starts a hub on the sockets of a guest.
     ///
     /// # Errors
     /// `AddrInUse` when another hub listens at the socket; else as `bind(2)`, or when a thread cannot be started.
     pub fn start(config: HubConfig) -> io::Result<Self> {
-        let HubConfig { com2, socket, agent } = config;
-        Self::start_on(Box::new(move || Stream::try_from(socket::connect(&com2)?)), &socket, agent)
+        let HubConfig { com2, data, socket, agent } = config;
+        let connect =
+            |path: PathBuf| -> Connect { Box::new(move || Stream::try_from(socket::connect(&path)?)) };
+        Self::start_on(Doors { com2: connect(com2), data: data.map(connect) }, &socket, agent)
     }
 
-    /// Starts a hub on any byte stream.
+    /// Starts a hub on any byte streams; a single one is COM2.
     ///
     /// # Errors
     /// As [`Hub::start`].
-    pub fn start_on(connect: Connect, socket: &Path, agent: bool) -> io::Result<Self> {
+    pub fn start_on(doors: impl Into<Doors>, socket: &Path, agent: bool) -> io::Result<Self> {
         let listener = socket::bind(socket)?;
         let board = Arc::new(Board::default());
         let theirs = Arc::clone(&board);
         let captures = Arc::new(Captures::default());
         let tapped = Arc::clone(&captures);
-        let tap = Arc::new(move |seen: &Seen<'_>| tapped.see(seen));
-        let session = Session::start(connect, Box::new(move |notice| theirs.notice(notice)), tap)?;
+        let tap: Tap = Arc::new(move |seen: &Seen<'_>| tapped.see(seen));
+        let session = Session::start(doors, Box::new(move |notice| theirs.notice(notice)), &tap)?;
         let inner = Arc::new(Inner {
             session,
             board,
@@ -180,6 +184,7 @@ impl Inner {
         Status {
             connected,
             ready,
+            door: self.session.door(),
             peer: self.session.peer(),
             pending_asks: self.session.asks().len(),
             outstanding: self.session.counters().1,

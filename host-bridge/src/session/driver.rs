@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::calls::Call;
 use super::machine::{Machine, Output};
 use super::{Ask, AskEnd, AskId, CallError, Notice, Peer, Pong, SessionCounters, State};
-use crate::link::{Connect, Delivery, FrameWriter, Link, LinkCounters, LinkEvent};
+use crate::link::{Delivery, Door, Doors, FrameWriter, Link, LinkCounters, LinkEvent};
 use crate::tap::Tap;
 
 /// Inputs that wait for the session's thread. More than a full window of answers and every event that the guest
@@ -20,7 +20,7 @@ const INPUTS_MAX: usize = 1024;
 const IDLE: Duration = Duration::from_secs(1);
 
 enum Input {
-    Link(LinkEvent),
+    Link(Door, LinkEvent),
     /// Look at the machine again.
     Poke,
     Stop,
@@ -40,20 +40,21 @@ impl Shared {
     }
 }
 
-/// The conversation with the guest on one link. Dropping it settles all calls and ends its threads.
+/// The conversation with the guest, through the doors that there are. Dropping it settles all calls and ends its threads.
 pub struct Session {
     shared: Arc<Shared>,
     inputs: SyncSender<Input>,
-    link: Mutex<Option<Link>>,
+    links: Arc<Mutex<Vec<(Door, Link)>>>,
+    counters: Arc<LinkCounters>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Session {
-    /// Starts the link and the session's thread. `tap` is told of all that goes over the line.
+    /// Starts the links and the session's thread. `tap` is told of all that goes over the lines.
     ///
     /// # Errors
     /// When no thread can be started or the system gives no random bytes.
-    pub fn start(connect: Connect, observer: Observer, tap: Tap) -> io::Result<Self> {
+    pub fn start(doors: impl Into<Doors>, observer: Observer, tap: &Tap) -> io::Result<Self> {
         let mut random = File::open("/dev/urandom")?;
         let mut fallback = 0u128;
         let new_nonce = move || {
@@ -68,13 +69,26 @@ impl Session {
         let machine = Mutex::new(Machine::new(Box::new(new_nonce)));
         let shared = Arc::new(Shared { machine, changed: Condvar::new() });
         let (inputs, waiting) = mpsc::sync_channel(INPUTS_MAX);
-        let theirs = Arc::clone(&shared);
+        let links: Arc<Mutex<Vec<(Door, Link)>>> = Arc::default();
+        let (theirs, their_links) = (Arc::clone(&shared), Arc::clone(&links));
         let thread = thread::Builder::new()
             .name("askr-session".into())
-            .spawn(move || drive(&theirs, &waiting, &observer))?;
-        let to_us = inputs.clone();
-        let link = Link::start(connect, move |event| deliver(&to_us, event), tap)?;
-        Ok(Self { shared, inputs, link: Mutex::new(Some(link)), thread: Mutex::new(Some(thread)) })
+            .spawn(move || Driver::new(&theirs, &their_links, &observer).run(&waiting))?;
+        let counters: Arc<LinkCounters> = Arc::default();
+        let session = Self { shared, inputs, links, counters, thread: Mutex::new(Some(thread)) };
+        for (door, connect) in doors.into().into_connects() {
+            let to_us = session.inputs.clone();
+            let counters = Arc::clone(&session.counters);
+            let link = Link::start(
+                door,
+                connect,
+                counters,
+                move |event| deliver(&to_us, door, event),
+                Arc::clone(tap),
+            )?;
+            session.links.lock().unwrap_or_else(PoisonError::into_inner).push((door, link));
+        }
+        Ok(session)
     }
 
     pub(super) fn submit(&self, call: Call) {
@@ -150,6 +164,12 @@ impl Session {
         self.shared.lock().state()
     }
 
+    /// The door that the session goes through, while there is one.
+    #[must_use]
+    pub fn door(&self) -> Option<Door> {
+        self.shared.lock().door()
+    }
+
     /// What the session counted, and how many requests are outstanding.
     #[must_use]
     pub fn counters(&self) -> (SessionCounters, usize) {
@@ -157,18 +177,18 @@ impl Session {
         (machine.counters(), machine.outstanding())
     }
 
-    /// Looks at what the link counted.
-    pub fn link_counters<T>(&self, look: impl FnOnce(&LinkCounters) -> T) -> Option<T> {
-        let link = self.link.lock().unwrap_or_else(PoisonError::into_inner);
-        link.as_ref().map(|link| look(link.counters()))
+    /// What the links counted, all doors together.
+    #[must_use]
+    pub fn link_counters(&self) -> &LinkCounters {
+        &self.counters
     }
 
     /// Settles all calls and ends the threads; whoever waits gets [`CallError::Closed`].
     pub fn stop(&self) {
         self.shared.lock().close(Instant::now());
         self.shared.changed.notify_all();
-        let link = self.link.lock().unwrap_or_else(PoisonError::into_inner).take();
-        drop(link);
+        let links = std::mem::take(&mut *self.links.lock().unwrap_or_else(PoisonError::into_inner));
+        drop(links);
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
             // The thread always takes from its channel, so this waits no longer than one write.
@@ -185,9 +205,9 @@ impl Drop for Session {
     }
 }
 
-fn deliver(inputs: &SyncSender<Input>, event: LinkEvent) -> Delivery {
+fn deliver(inputs: &SyncSender<Input>, door: Door, event: LinkEvent) -> Delivery {
     let is_frame = matches!(event, LinkEvent::Frame(_));
-    match inputs.try_send(Input::Link(event)) {
+    match inputs.try_send(Input::Link(door, event)) {
         Ok(()) => Delivery::Taken,
         Err(TrySendError::Full(_)) if is_frame => Delivery::Full,
         Err(TrySendError::Full(input)) => match inputs.send(input) {
@@ -198,55 +218,82 @@ fn deliver(inputs: &SyncSender<Input>, event: LinkEvent) -> Delivery {
     }
 }
 
-fn drive(shared: &Shared, inputs: &Receiver<Input>, observer: &Observer) {
-    let mut writer = None;
-    loop {
-        let (output, wait) = {
-            let mut machine = shared.lock();
-            let now = Instant::now();
-            machine.tick(now);
-            let wait = machine.next_deadline().map_or(IDLE, |at| at.saturating_duration_since(now));
-            (machine.take_output(), wait.min(IDLE))
-        };
-        emit(shared, &mut writer, output, observer);
-        match inputs.recv_timeout(wait) {
-            Ok(Input::Stop) | Err(RecvTimeoutError::Disconnected) => return,
-            Ok(input) => take(shared, &mut writer, input),
-            Err(RecvTimeoutError::Timeout) => {}
-        }
-    }
+/// What the session's thread has.
+struct Driver<'a> {
+    shared: &'a Shared,
+    links: &'a Mutex<Vec<(Door, Link)>>,
+    observer: &'a Observer,
+    writers: [Option<FrameWriter>; Door::ALL.len()],
 }
 
-fn take(shared: &Shared, writer: &mut Option<FrameWriter>, input: Input) {
-    let now = Instant::now();
-    match input {
-        Input::Link(LinkEvent::Up(mut fresh)) => {
-            // Ends whatever an earlier client may have left in the guest's receiver. If it cannot be written the
-            // link is gone again, which its reader reports.
-            let _ = fresh.write(&[0]);
-            *writer = Some(fresh);
-            shared.lock().on_up(now);
-        }
-        Input::Link(LinkEvent::Down) => {
-            *writer = None;
-            shared.lock().on_down();
-        }
-        Input::Link(LinkEvent::Frame(frame)) => shared.lock().on_frame(now, &frame),
-        Input::Poke | Input::Stop => {}
+impl<'a> Driver<'a> {
+    const fn new(shared: &'a Shared, links: &'a Mutex<Vec<(Door, Link)>>, observer: &'a Observer) -> Self {
+        Self { shared, links, observer, writers: [const { None }; Door::ALL.len()] }
     }
-}
 
-fn emit(shared: &Shared, writer: &mut Option<FrameWriter>, output: Output, observer: &Observer) {
-    // A frame that could not be written is a frame lost on the way: the request is sent again. The rest would fare
-    // no better, and each try takes time.
-    if let Some(writer) = writer {
-        let _ = output.frames.iter().try_for_each(|frame| writer.write(frame));
+    fn run(&mut self, inputs: &Receiver<Input>) {
+        loop {
+            let (output, wait) = {
+                let mut machine = self.shared.lock();
+                let now = Instant::now();
+                machine.tick(now);
+                let wait = machine.next_deadline().map_or(IDLE, |at| at.saturating_duration_since(now));
+                (machine.take_output(), wait.min(IDLE))
+            };
+            if self.emit(output) {
+                continue; // a door was blocked, and there may be something to send through the other
+            }
+            match inputs.recv_timeout(wait) {
+                Ok(Input::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(input) => self.take(input),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
     }
-    if !output.notices.is_empty() {
-        shared.changed.notify_all();
+
+    fn take(&mut self, input: Input) {
+        let now = Instant::now();
+        match input {
+            Input::Link(door, LinkEvent::Up(mut fresh)) => {
+                // Ends whatever an earlier client may have left in the guest's receiver. If it cannot be written the
+                // link is gone again, which its reader reports.
+                let _ = fresh.write(&[0]);
+                self.writers[door.index()] = Some(fresh);
+                self.shared.lock().on_up(now, door);
+            }
+            Input::Link(door, LinkEvent::Down) => {
+                self.writers[door.index()] = None;
+                self.shared.lock().on_down(now, door);
+            }
+            Input::Link(door, LinkEvent::Frame(frame)) => self.shared.lock().on_frame(now, door, &frame),
+            Input::Poke | Input::Stop => {}
+        }
     }
-    for notice in output.notices {
-        observer(notice);
+
+    /// Returns whether a door took too long.
+    fn emit(&mut self, output: Output) -> bool {
+        let mut blocked = [false; Door::ALL.len()];
+        for (door, frame) in output.frames {
+            // A frame that could not be written is a frame lost on the way: the request is sent again. The rest would
+            // fare no better, and each try takes time.
+            if let Some(writer) = self.writers[door.index()].as_mut().filter(|_| !blocked[door.index()]) {
+                blocked[door.index()] = writer.write(&frame).is_err();
+            }
+        }
+        for door in Door::ALL.into_iter().filter(|door| blocked[door.index()]) {
+            self.shared.lock().on_blocked(Instant::now(), door);
+        }
+        if let Some(door) = output.reconnect {
+            let links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
+            links.iter().filter(|(of, _)| *of == door).for_each(|(_, link)| link.reconnect());
+        }
+        if !output.notices.is_empty() {
+            self.shared.changed.notify_all();
+        }
+        for notice in output.notices {
+            (self.observer)(notice);
+        }
+        blocked.contains(&true)
     }
 }
 
@@ -262,9 +309,9 @@ mod tests {
         let (inputs, waiting) = mpsc::sync_channel(1);
         let frame =
             || OwnedFrame { kind: FrameType::Event, seq: 1, code: 1, session: None, payload: Vec::new() };
-        assert_eq!(deliver(&inputs, LinkEvent::Frame(frame())), Delivery::Taken);
-        assert_eq!(deliver(&inputs, LinkEvent::Frame(frame())), Delivery::Full);
+        assert_eq!(deliver(&inputs, Door::Data, LinkEvent::Frame(frame())), Delivery::Taken);
+        assert_eq!(deliver(&inputs, Door::Data, LinkEvent::Frame(frame())), Delivery::Full);
         drop(waiting);
-        assert_eq!(deliver(&inputs, LinkEvent::Down), Delivery::Full, "nobody is left to tell");
+        assert_eq!(deliver(&inputs, Door::Data, LinkEvent::Down), Delivery::Full, "nobody is left to tell");
     }
 }

@@ -9,16 +9,16 @@ use askr_wire::{FrameType, List, Message, SessionId, code};
 use super::calls::{Call, Done, Settled};
 use super::machine::{Greeting, Machine, payload_of};
 use super::{Ask, AskEnd, AskId, CallError, Notice, Peer, Pong, Reply};
-use crate::link::OwnedFrame;
+use crate::link::{Door, OwnedFrame};
 
 /// Time for one page of the guest's asks.
 const PULL_DEADLINE: Duration = Duration::from_secs(5);
 
 impl Machine {
-    pub(super) fn on_frame(&mut self, now: Instant, frame: &OwnedFrame) {
+    pub(super) fn on_frame(&mut self, now: Instant, door: Door, frame: &OwnedFrame) {
         match &frame.session {
             None if frame.kind == FrameType::Response && frame.code == code::HELLO => {
-                self.on_hello(now, frame);
+                self.on_hello(now, door, frame);
             }
             // In our session yet answered as to a base peer: the guest has no session any more.
             None if frame.kind == FrameType::Response && self.calls.expects(frame.seq, frame.code) => {
@@ -45,14 +45,18 @@ impl Machine {
         }
     }
 
-    fn on_hello(&mut self, now: Instant, frame: &OwnedFrame) {
-        if self.is_ready() || frame.seq != self.hello_seq {
+    fn on_hello(&mut self, now: Instant, door: Door, frame: &OwnedFrame) {
+        if !self.waits_for_hello(door) || frame.seq != self.hello_seq {
             return;
         }
         let response = Response::decode(&frame.payload);
         if response.is_ok_and(|response| response.status != Status::Ok) {
-            // The session that this nonce stands for has ended, as by another host's HELLO meanwhile.
-            return self.renew_nonce();
+            // The session that this nonce stands for has ended, as by another host's HELLO meanwhile. If there was one of
+            // ours up to now, the next ping is answered ESTALE.
+            if !self.is_ready() {
+                self.renew_nonce();
+            }
+            return;
         }
         let hello = response.ok().and_then(|response| HelloReply::decode(response.body).ok());
         let Some(peer) = hello.as_ref().and_then(Peer::from_hello) else {
@@ -63,7 +67,7 @@ impl Machine {
         let same_boot = self.peer.as_ref().is_some_and(|old| old.boot == peer.boot);
         let same_session = same_boot && self.peer.as_ref().is_some_and(|old| old.session == peer.session);
         let had_peer = self.peer.replace(peer).is_some();
-        self.become_ready(now);
+        self.become_ready(now, door);
         if same_session {
             self.calls.resend_all(now);
             return;

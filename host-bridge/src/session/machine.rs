@@ -9,14 +9,11 @@ use askr_wire::{FRAME_MAX, Frame, FrameType, Message, SESSION_PAYLOAD_MAX, code,
 
 use super::asks::Asks;
 use super::calls::{Call, Calls, Done, SEQ_LAST};
+use super::doors::Doors;
 use super::events::Events;
 use super::{Ask, AskEnd, AskId, CallError, Notice, Peer, Pong, State};
+use crate::link::Door;
 
-/// Pause before HELLO is repeated, at first; doubled each time. What is sent before the guest has set up its
-/// UART is lost.
-const HELLO_FIRST: Duration = Duration::from_millis(200);
-/// Longest pause before HELLO is repeated.
-const HELLO_MAX: Duration = Duration::from_secs(2);
 /// Requests we would like to have outstanding.
 const WINDOW: u16 = 16;
 /// Who we say we are.
@@ -37,7 +34,7 @@ enum Phase {
     /// No connection.
     Down,
     /// HELLO is sent until it is answered.
-    Greeting { at: Instant, pause: Duration },
+    Greeting,
     /// In session. It is verified by a ping before anything else is sent: a guest that was set back would execute
     /// again what it had executed, and in a session that another host opened it would give answers to its requests.
     Ready { ping_at: Instant, verified: bool },
@@ -68,14 +65,17 @@ pub struct SessionCounters {
 /// What is to be done outside.
 #[derive(Debug, Default)]
 pub(super) struct Output {
-    /// Encoded frames, in order.
-    pub(super) frames: Vec<Vec<u8>>,
+    /// Encoded frames, in order, and the doors they go through.
+    pub(super) frames: Vec<(Door, Vec<u8>)>,
+    /// A door to connect to anew: nobody may ever read what lies in it.
+    pub(super) reconnect: Option<Door>,
     /// Things to tell.
     pub(super) notices: Vec<Notice>,
 }
 
 pub(super) struct Machine {
     phase: Phase,
+    doors: Doors,
     new_nonce: Box<dyn FnMut() -> [u8; 16] + Send>,
     pub(super) nonce: [u8; 16],
     /// `seq` of the HELLO with this nonce, see [`hello_seq`].
@@ -102,6 +102,7 @@ impl Machine {
         let nonce = new_nonce();
         Self {
             phase: Phase::Down,
+            doors: Doors::new(),
             new_nonce,
             nonce,
             hello_seq: hello_seq(&nonce),
@@ -130,6 +131,11 @@ impl Machine {
 
     pub(super) fn is_connected(&self) -> bool {
         !matches!(self.phase, Phase::Down)
+    }
+
+    /// Where the conversation is, while there is one.
+    pub(super) fn door(&self) -> Option<Door> {
+        self.is_ready().then_some(self.doors.current())
     }
 
     pub(super) fn counters(&self) -> SessionCounters {
@@ -171,13 +177,33 @@ impl Machine {
         std::mem::take(&mut self.output)
     }
 
-    pub(super) fn on_up(&mut self, now: Instant) {
-        self.greet(now, Greeting::Resume);
+    /// A door is connected.
+    pub(super) fn on_up(&mut self, now: Instant, door: Door) {
+        self.doors.open(now, door);
+        if !self.is_ready() || door == self.doors.current() {
+            self.greet(now, Greeting::Resume);
+        }
     }
 
-    pub(super) fn on_down(&mut self) {
-        self.phase = Phase::Down;
-        self.tell_state();
+    /// A door is not connected any more. The conversation goes on at another, if there is one.
+    pub(super) fn on_down(&mut self, now: Instant, door: Door) {
+        self.doors.close(door);
+        if !self.doors.is_any_open() {
+            self.phase = Phase::Down;
+            self.tell_state();
+        } else if !self.is_ready() || door == self.doors.current() {
+            self.greet(now, Greeting::Resume);
+        }
+    }
+
+    /// A door took no frame for as long as one may take.
+    pub(super) fn on_blocked(&mut self, now: Instant, door: Door) {
+        if door == self.doors.current() && self.is_ready() && self.doors.has_other() {
+            self.greet(now, Greeting::Resume);
+        }
+        if door == Door::Data {
+            self.doors.defer(now, door);
+        }
     }
 
     /// Keeps a call until it can be sent, and settles it by its deadline.
@@ -227,17 +253,23 @@ impl Machine {
         self.tell_ended(expired, &AskEnd::TimedOut);
         match self.phase {
             Phase::Down => {}
-            Phase::Greeting { at, pause } if at <= now => self.send_hello(now, pause),
-            Phase::Greeting { .. } => {}
+            Phase::Greeting => self.send_hellos(now),
             Phase::Ready { verified, .. } if !self.is_silent(now) => {
+                self.send_hellos(now);
                 let frames = self.calls.resend(now, !verified);
                 self.counters.resends += frames.len() as u64;
-                self.output.frames.extend(frames);
+                self.send(frames);
                 self.send_ping(now);
                 self.send_queued(now);
             }
             Phase::Ready { .. } => self.greet(now, Greeting::Resume),
         }
+    }
+
+    /// Sends frames to where the conversation is.
+    fn send(&mut self, frames: impl IntoIterator<Item = Vec<u8>>) {
+        let door = self.doors.current();
+        self.output.frames.extend(frames.into_iter().map(|frame| (door, frame)));
     }
 
     /// Whether the guest has not answered a ping for so long that it may not be the one we knew.
@@ -247,15 +279,19 @@ impl Machine {
 
     fn silent_at(&self) -> Option<Instant> {
         let lease = self.peer.as_ref().map_or(SILENCE_MIN, |peer| peer.lease.clamp(SILENCE_MIN, SILENCE_MAX));
-        self.pinging.map(|since| since + lease)
+        // Where there is another door, looking there costs a frame.
+        let patience = if self.doors.has_other() { SILENCE_MIN } else { lease };
+        self.pinging.map(|since| since + patience)
     }
 
     pub(super) fn next_deadline(&self) -> Option<Instant> {
         let (phase, resend) = match self.phase {
             Phase::Down => (None, None),
-            Phase::Greeting { at, .. } => (Some(at), None),
+            Phase::Greeting => (self.doors.next_due(false), None),
             Phase::Ready { ping_at, verified } => {
-                (self.silent_at().or(Some(ping_at)), self.calls.next_resend(!verified))
+                let hello = self.doors.next_due(true);
+                let phase = self.silent_at().or(Some(ping_at)).into_iter().chain(hello).min();
+                (phase, self.calls.next_resend(!verified))
             }
         };
         [phase, resend, self.calls.next_deadline(), self.asks.next_deadline()].into_iter().flatten().min()
@@ -266,7 +302,8 @@ impl Machine {
         if greeting == Greeting::Anew {
             self.renew_nonce();
         }
-        self.phase = Phase::Greeting { at: now, pause: HELLO_FIRST };
+        self.phase = Phase::Greeting;
+        self.doors.greet(now);
         self.tell_state();
     }
 
@@ -274,10 +311,20 @@ impl Machine {
     pub(super) fn renew_nonce(&mut self) {
         self.nonce = (self.new_nonce)();
         self.hello_seq = hello_seq(&self.nonce);
+        if self.doors.is_unanswered(Door::Data) {
+            // A guest that comes to know that door later would take the old HELLO for one of another host.
+            self.output.reconnect = Some(Door::Data);
+        }
     }
 
-    /// The answer to HELLO came: pings begin, the first at once.
-    pub(super) fn become_ready(&mut self, now: Instant) {
+    /// Whether an answer to HELLO that comes through this door changes anything.
+    pub(super) fn waits_for_hello(&self, door: Door) -> bool {
+        !self.is_ready() || door > self.doors.current()
+    }
+
+    /// The answer to HELLO came through this door: pings begin, the first at once.
+    pub(super) fn become_ready(&mut self, now: Instant, door: Door) {
+        self.doors.settle(now, door);
         self.pinging = self.pinging.map(|_| now);
         self.phase = Phase::Ready { ping_at: now, verified: false };
         self.tell_state();
@@ -290,7 +337,14 @@ impl Machine {
         }
     }
 
-    fn send_hello(&mut self, now: Instant, pause: Duration) {
+    /// Says HELLO through the doors where it is due.
+    fn send_hellos(&mut self, now: Instant) {
+        for door in self.doors.due(now, self.is_ready()) {
+            self.send_hello(door);
+        }
+    }
+
+    fn send_hello(&mut self, door: Door) {
         let hello = HelloRequest {
             generation: GENERATION,
             payload_limit: u32::try_from(SESSION_PAYLOAD_MAX).unwrap_or(u32::MAX),
@@ -309,10 +363,9 @@ impl Machine {
         let mut bytes = vec![0; FRAME_MAX];
         if let Ok(len) = encode(&frame, &mut bytes) {
             bytes.truncate(len);
-            self.output.frames.push(bytes);
+            self.output.frames.push((door, bytes));
             self.counters.hellos += 1;
         }
-        self.phase = Phase::Greeting { at: now + pause, pause: (pause * 2).min(HELLO_MAX) };
     }
 
     /// Sends a ping if it is time and none is outstanding.
@@ -338,7 +391,7 @@ impl Machine {
         match self.calls.send_ping(now, peer, call) {
             Some(frame) => {
                 self.pinging = Some(now);
-                self.output.frames.push(frame);
+                self.send([frame]);
             }
             None if !*verified => self.greet(now, Greeting::Anew),
             None => {}
@@ -352,7 +405,7 @@ impl Machine {
             return self.greet(now, Greeting::Anew);
         }
         let (frames, settled) = self.calls.send_queued(now, peer);
-        self.output.frames.extend(frames);
+        self.send(frames);
         for settled in settled {
             self.settle(now, settled);
         }

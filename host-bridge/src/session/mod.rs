@@ -4,6 +4,7 @@
 
 mod asks;
 mod calls;
+mod doors;
 mod driver;
 mod error;
 mod events;
@@ -50,7 +51,7 @@ pub struct Pong {
 /// How link and session stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
-    /// COM2 is connected.
+    /// A door to the guest is connected.
     pub connected: bool,
     /// The guest is in session.
     pub ready: bool,

@@ -153,6 +153,7 @@ fn a_hub_finds_its_guest_behind_a_path_over_107_bytes() {
     std::fs::create_dir(&deep).unwrap();
     let config = host_bridge::HubConfig {
         com2: deep.join("com2.sock"),
+        data: None,
         socket: deep.join("agent.sock"),
         agent: false,
     };

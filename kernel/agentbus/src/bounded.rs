@@ -33,6 +33,12 @@ impl<T> Queue<T> {
         self.items.pop_front()
     }
 
+    /// Takes out the first item that `wanted` holds for.
+    pub(crate) fn pop_where(&mut self, wanted: impl FnMut(&T) -> bool) -> Option<T> {
+        let index = self.items.iter().position(wanted)?;
+        self.items.remove(index)
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.items.iter()
     }
@@ -78,6 +84,10 @@ mod tests {
         assert_eq!((queue.push(1), queue.push(2), queue.push(3)), (Ok(()), Ok(()), Err(3)));
         assert_eq!(queue.push_over(4), Some(1));
         assert_eq!(queue.retain(|&item| item != 2), 1);
+        assert_eq!(
+            (queue.push(6), queue.pop_where(|&item| item > 4), queue.pop_where(|&item| item > 4)),
+            (Ok(()), Some(6), None)
+        );
         assert_eq!(
             (queue.push_over(5), queue.pop(), queue.pop(), queue.pop()),
             (None, Some(4), Some(5), None)

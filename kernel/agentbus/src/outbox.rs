@@ -7,6 +7,7 @@ use askr_wire::{SessionId, code};
 
 use crate::NANOS_PER_MS;
 use crate::bounded::Queue;
+use crate::door::Door;
 use crate::event_log::EventLog;
 use crate::session::Route;
 
@@ -30,6 +31,8 @@ pub(crate) enum Urgent {
 /// A response that is only an error, to a request that was not taken on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
+    /// Where the request came through.
+    pub(crate) door: Door,
     /// The session that the request named, which need not be the current one.
     pub(crate) session: Option<SessionId>,
     pub(crate) seq: u32,

@@ -6,16 +6,27 @@ use alloc::vec;
 use askr_wire::Message;
 use askr_wire::status::Status;
 
-/// Most requests of base peers that may be outstanding; one more is answered EINVAL.
+use crate::door::Door;
+
+/// Most requests of base peers at one door that may be outstanding; one more is answered EINVAL.
 pub const BASE_REPLIES_MAX: usize = 8;
 
 /// Names one request that the kernel carries out. Never given twice, so the result of a request whose session
 /// has ended cannot reach another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Token {
-    pub(crate) in_session: bool,
+    pub(crate) asker: Asker,
     pub(crate) index: usize,
     pub(crate) generation: u64,
+}
+
+/// Who made a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Asker {
+    /// The peer of the session, wherever it is now.
+    Session,
+    /// A base peer at this door.
+    Base(Door),
 }
 
 /// What tells requests apart.
@@ -67,13 +78,13 @@ impl Slot {
 /// A fixed number of slots, one for each request.
 pub(crate) struct ReplySlots {
     slots: Box<[Slot]>,
-    in_session: bool,
+    asker: Asker,
     generation: u64,
 }
 
 impl ReplySlots {
     /// `count` slots for payloads of at most `capacity` bytes each.
-    pub(crate) fn new(count: usize, capacity: usize, in_session: bool) -> Self {
+    pub(crate) fn new(count: usize, capacity: usize, asker: Asker) -> Self {
         let slot = |_| Slot {
             state: State::Free,
             key: Key { seq: 0, code: 0, digest: 0 },
@@ -82,7 +93,7 @@ impl ReplySlots {
             len: 0,
             buffer: vec![0; capacity].into_boxed_slice(),
         };
-        Self { slots: (0..count).map(slot).collect(), in_session, generation: 0 }
+        Self { slots: (0..count).map(slot).collect(), asker, generation: 0 }
     }
 
     /// A slot that holds nothing.
@@ -95,7 +106,7 @@ impl ReplySlots {
         self.generation += 1;
         let slot = &mut self.slots[index];
         (slot.state, slot.key, slot.generation, slot.len) = (State::Running, key, self.generation, 0);
-        Token { in_session: self.in_session, index, generation: self.generation }
+        Token { asker: self.asker, index, generation: self.generation }
     }
 
     /// Whether a request is being worked on.
@@ -123,7 +134,7 @@ impl ReplySlots {
             Ok(len) => (Status::Ok, len),
             Err(error) => (error, 0),
         };
-        status[0] = if token.in_session { code } else { code.base() } as u8;
+        status[0] = if token.asker == Asker::Session { code } else { code.base() } as u8;
         (slot.state, slot.ready_at, slot.len) = (State::Ready, now, 1 + len);
         true
     }
@@ -187,14 +198,15 @@ pub(crate) fn message<'a>(message: impl Message<'a>) -> impl FnOnce(&mut [u8]) -
 
 #[cfg(test)]
 mod tests {
-    use super::{Key, ReplySlots, State, copy};
+    use super::{Asker, Key, ReplySlots, State, copy};
+    use crate::door::Door;
     use askr_wire::status::Status;
 
     const KEY: Key = Key { seq: 1, code: 2, digest: 3 };
 
     #[test]
     fn a_result_reaches_only_the_request_it_belongs_to() {
-        let mut slots = ReplySlots::new(1, 8, true);
+        let mut slots = ReplySlots::new(1, 8, Asker::Session);
         let first = slots.open(0, KEY);
         assert!(!slots.is_ready(first));
         slots.clear();
@@ -211,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_body_over_the_limit_becomes_an_error_the_peer_sees() {
-        let mut slots = ReplySlots::new(2, 8, true);
+        let mut slots = ReplySlots::new(2, 8, Asker::Session);
         let token = slots.open(0, KEY);
         assert!(slots.finish(token, (4, 1), copy(b"1234")));
         assert_eq!(slots.get(0).payload(), [Status::MsgSize as u8]);
@@ -222,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_base_peer_gets_one_of_its_five_statuses() {
-        let mut slots = ReplySlots::new(1, 8, false);
+        let mut slots = ReplySlots::new(1, 8, Asker::Base(Door::Data));
         let token = slots.open(0, KEY);
         assert!(slots.finish(token, (8, 1), |_| Err(Status::NotDir)));
         assert_eq!(slots.get(0).payload(), [Status::Inval as u8]);
@@ -230,7 +242,7 @@ mod tests {
 
     #[test]
     fn responses_go_in_the_order_in_which_they_became_ready() {
-        let mut slots = ReplySlots::new(2, 8, true);
+        let mut slots = ReplySlots::new(2, 8, Asker::Session);
         let tokens = [slots.open(0, KEY), slots.open(1, KEY)];
         assert!(slots.finish(tokens[1], (8, 1), copy(b"")));
         assert!(slots.finish(tokens[0], (8, 2), copy(b"")));

@@ -3,7 +3,7 @@
 use askr_wire::status::Status;
 use askr_wire::{SESSION_HEAD_LEN, SESSION_PAYLOAD_MAX};
 
-use crate::reply_slots::{Key, ReplySlots, State, Token};
+use crate::reply_slots::{Asker, Key, ReplySlots, State, Token};
 use crate::session::Session;
 
 /// Most requests of a session that may be outstanding, and number of responses that are remembered.
@@ -44,7 +44,12 @@ pub(crate) struct ReplyWindow {
 impl ReplyWindow {
     pub(crate) fn new() -> Self {
         let capacity = SESSION_PAYLOAD_MAX - SESSION_HEAD_LEN;
-        Self { slots: ReplySlots::new(WINDOW_MAX, capacity, true), layout_max: capacity, width: 0, floor: 0 }
+        Self {
+            slots: ReplySlots::new(WINDOW_MAX, capacity, Asker::Session),
+            layout_max: capacity,
+            width: 0,
+            floor: 0,
+        }
     }
 
     /// Begins a new session: nothing is remembered, and results still to come belong to nobody.

@@ -7,10 +7,11 @@ use askr_wire::{BASE_PAYLOAD_MAX, Frame, FrameError, FrameType};
 use crate::NANOS_PER_MS;
 use crate::asks::AskTable;
 use crate::control::Control;
+use crate::door::Door;
 use crate::event::Event;
 use crate::event_log::EventLog;
 use crate::outbox::{Outbox, Refusal};
-use crate::reply_slots::{BASE_REPLIES_MAX, ReplySlots, State, Token, copy};
+use crate::reply_slots::{Asker, BASE_REPLIES_MAX, ReplySlots, State, Token, copy};
 use crate::reply_window::ReplyWindow;
 use crate::session::{Link, Route};
 use crate::stats::{Counter, Stats};
@@ -58,7 +59,8 @@ pub struct Router<W> {
     pub(crate) link: Link,
     /// Where asks and events went when that was last looked at.
     pub(crate) route: Route,
-    pub(crate) base: ReplySlots,
+    /// Those of base peers, by the door they are at.
+    pub(crate) base: [ReplySlots; Door::ALL.len()],
     pub(crate) window: ReplyWindow,
     pub(crate) asks: AskTable<W>,
     pub(crate) outbox: Outbox,
@@ -68,7 +70,7 @@ pub struct Router<W> {
 }
 
 impl<W> Router<W> {
-    /// A router with nobody attached. This takes all the memory it will ever use, about 530 KiB on the heap,
+    /// A router with nobody attached. This takes all the memory it will ever use, about 540 KiB on the heap,
     /// 256 KiB of it for the answers to as many asks as can wait.
     #[must_use]
     pub fn new(config: Config) -> Self {
@@ -77,7 +79,8 @@ impl<W> Router<W> {
             stats: Stats::new(),
             link: Link::new(config.boot_id, config.lease, config.base_lease),
             route: Route::Nobody,
-            base: ReplySlots::new(BASE_REPLIES_MAX, BASE_PAYLOAD_MAX, false),
+            base: Door::ALL
+                .map(|door| ReplySlots::new(BASE_REPLIES_MAX, BASE_PAYLOAD_MAX, Asker::Base(door))),
             window: ReplyWindow::new(),
             asks: AskTable::new(),
             outbox: Outbox::new(),
@@ -86,15 +89,15 @@ impl<W> Router<W> {
         }
     }
 
-    /// Takes in a whole frame. Afterwards there may be something to transmit.
-    pub fn on_frame<'f>(&mut self, now: Nanos, frame: &Frame<'f>) -> Effect<'f, W> {
+    /// Takes in a whole frame that came through this door. Afterwards there may be something to transmit.
+    pub fn on_frame<'f>(&mut self, now: Nanos, door: Door, frame: &Frame<'f>) -> Effect<'f, W> {
         self.stats.count(Counter::FramesIn);
         // A lease that ended before this frame came has ended, also if the frame begins another.
         self.reroute(now);
         let effect = match (frame.kind, frame.session) {
-            (FrameType::Request, Some(head)) => self.session_request(now, frame, head),
-            (FrameType::Request, None) => self.base_request(now, frame),
-            (FrameType::DecisionResp, head) => self.decision_response(now, frame, head),
+            (FrameType::Request, Some(head)) => self.session_request(now, door, frame, head),
+            (FrameType::Request, None) => self.base_request(now, door, frame),
+            (FrameType::DecisionResp, head) => self.decision_response(now, door, frame, head),
             // Nothing of this comes from a peer, but a line that echoes would bring it: it renews no lease.
             (FrameType::Response | FrameType::Event | FrameType::DecisionReq, _) => {
                 self.stats.count(Counter::FramesUnexpected);
@@ -145,13 +148,20 @@ impl<W> Router<W> {
     /// Whether somebody still waits for the result of this request.
     #[must_use]
     pub fn is_awaited(&self, token: Token) -> bool {
-        if token.in_session { self.window.slots.is_running(token) } else { self.base.is_running(token) }
+        self.slots(token).is_running(token)
     }
 
     /// Whether the result of this request was given and waits to be sent.
     #[must_use]
     pub fn is_due(&self, token: Token) -> bool {
-        if token.in_session { self.window.slots.is_ready(token) } else { self.base.is_ready(token) }
+        self.slots(token).is_ready(token)
+    }
+
+    const fn slots(&self, token: Token) -> &ReplySlots {
+        match token.asker {
+            Asker::Session => &self.window.slots,
+            Asker::Base(door) => &self.base[door.index()],
+        }
     }
 
     /// The id of this boot.
@@ -178,9 +188,13 @@ impl<W> Router<W> {
         self.stats.count(Counter::Events);
     }
 
-    /// When [`next_frame`](Self::next_frame), which has nothing to send now, has an event: there were many of them.
+    /// When [`next_frame`](Self::next_frame), which has nothing to send through this door now, has an event: there were
+    /// many of them.
     #[must_use]
-    pub fn next_event(&mut self) -> Option<Nanos> {
+    pub fn next_event(&mut self, door: Door) -> Option<Nanos> {
+        if self.link.door(self.route) != Some(door) {
+            return None;
+        }
         self.outbox.has_event(&self.log, self.route).then(|| self.outbox.events_from())
     }
 
@@ -190,11 +204,23 @@ impl<W> Router<W> {
         &self.log
     }
 
-    /// The transmitter stood still too long and gave up the frame it had. If that was an ask, a base peer would
-    /// never hear of it, so all that wait are sent again; what else it was is noticed by the peer.
-    pub fn on_stall(&mut self) {
+    /// The transmitter of this door stood still too long and gave up the frame it had. If that was an ask, a base peer
+    /// would never hear of it, so all that wait are sent again; what else it was is noticed by the peer.
+    pub fn on_stall(&mut self, door: Door) {
         self.stats.count(Counter::LinkStalls);
-        self.asks.resend();
+        if self.link.door(self.route) == Some(door) {
+            self.asks.resend();
+        }
+    }
+
+    /// There is nobody at this door any more: what base peers there were to get is given up. A session goes on, also at
+    /// another door: what is for it waits for its next frame.
+    pub fn on_close(&mut self, now: Nanos, door: Door) {
+        self.link.end_base(door);
+        let refused = self.outbox.refusals.retain(|refusal| refusal.door != door);
+        let dropped = self.base[door.index()].shift(State::Ready, State::Free);
+        self.stats.add(Counter::RepliesDropped, refused + dropped);
+        self.reroute(now);
     }
 
     /// Counts `n` times something that happened outside, such as an overrun of the receiver.
@@ -223,10 +249,9 @@ impl<W> Router<W> {
     /// Stores the response of a request that is being worked on.
     pub(crate) fn finish(&mut self, token: Token, body: impl FnOnce(&mut [u8]) -> Result<usize, Status>) {
         let order = self.next_in_order();
-        let stored = if token.in_session {
-            self.window.finish(token, order, body)
-        } else {
-            self.base.finish(token, (BASE_PAYLOAD_MAX, order), body)
+        let stored = match token.asker {
+            Asker::Session => self.window.finish(token, order, body),
+            Asker::Base(door) => self.base[door.index()].finish(token, (BASE_PAYLOAD_MAX, order), body),
         };
         if !stored {
             self.stats.count(Counter::RepliesOrphaned);
@@ -239,18 +264,18 @@ impl<W> Router<W> {
     /// Takes the responses out of the line. Those of the session are not lost: the window has them for a peer that comes
     /// back and repeats its request.
     fn drop_replies(&mut self) {
-        let dropped = self.base.shift(State::Ready, State::Free);
+        let dropped = self.base.iter_mut().map(|slots| slots.shift(State::Ready, State::Free)).sum();
         self.stats.add(Counter::RepliesDropped, dropped);
         self.window.slots.shift(State::Ready, State::Sent);
         self.window.slots.shift(State::Again, State::Sent);
     }
 
     /// Answers a request that is not taken on.
-    pub(crate) fn refuse(&mut self, frame: &Frame<'_>, status: Status) {
+    pub(crate) fn refuse(&mut self, door: Door, frame: &Frame<'_>, status: Status) {
         let session = frame.session.map(|head| head.id);
         let status = if session.is_some() { status } else { status.base() };
         self.stats.count(Counter::Refused);
-        let refusal = Refusal { session, seq: frame.seq, code: frame.code, status };
+        let refusal = Refusal { door, session, seq: frame.seq, code: frame.code, status };
         if self.outbox.refusals.push(refusal).is_err() {
             self.stats.count(Counter::RepliesDropped);
         }

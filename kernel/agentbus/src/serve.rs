@@ -10,6 +10,7 @@ use askr_wire::{BASE_PAYLOAD_MAX, Frame, Message, SessionHead, code, ext_items};
 
 use crate::asks::Delivery;
 use crate::control::{Control, Request, malformed};
+use crate::door::Door;
 use crate::outbox::Urgent;
 use crate::policy::Origin;
 use crate::reply_slots::{Token, message};
@@ -20,20 +21,21 @@ use crate::stats::Counter;
 
 impl<W> Router<W> {
     /// A request of a base peer. It is served beside a session: whoever speaks only the base may come after one
-    /// who spoke more, and can neither end nor disturb the session.
-    pub(crate) fn base_request<'f>(&mut self, now: Nanos, frame: &Frame<'f>) -> Effect<'f, W> {
+    /// who spoke more, and can neither end nor disturb the session. Its answer goes where it came from.
+    pub(crate) fn base_request<'f>(&mut self, now: Nanos, door: Door, frame: &Frame<'f>) -> Effect<'f, W> {
         if frame.code == code::HELLO {
-            if let Err(status) = self.hello(now, frame) {
-                self.refuse(frame, status);
+            if let Err(status) = self.hello(now, door, frame) {
+                self.refuse(door, frame, status);
             }
             return Effect::None;
         }
-        self.link.renew_base(now);
+        self.link.renew_base(now, door);
+        let slots = &mut self.base[door.index()];
         match Request::decode_base(frame.code, frame.payload) {
-            Ok(request) => match self.base.free() {
+            Ok(request) => match slots.free() {
                 Some(index) => {
                     self.stats.count(Counter::Requests);
-                    let token = self.base.open(index, self.link.key(frame));
+                    let token = slots.open(index, self.link.key(frame));
                     let origin = Origin::Agent { session: None };
                     let (code, payload) = (frame.code, frame.payload);
                     let body_max = BASE_PAYLOAD_MAX - 1;
@@ -41,20 +43,20 @@ impl<W> Router<W> {
                 }
                 None => {
                     self.stats.count(Counter::Busy);
-                    self.refuse(frame, Status::Busy);
+                    self.refuse(door, frame, Status::Busy);
                     Effect::None
                 }
             },
             Err(status) => {
-                self.refuse(frame, status);
+                self.refuse(door, frame, status);
                 Effect::None
             }
         }
     }
 
-    fn hello(&mut self, now: Nanos, frame: &Frame<'_>) -> Result<(), Status> {
+    fn hello(&mut self, now: Nanos, door: Door, frame: &Frame<'_>) -> Result<(), Status> {
         let hello = HelloRequest::decode(frame.payload).map_err(malformed)?;
-        match self.link.hello(now, &hello, self.log.count()) {
+        match self.link.hello(now, door, &hello, self.log.count()) {
             Ok(Greeting::Repeated) => self.stats.count(Counter::HellosRepeated),
             Ok(Greeting::Opened) => {
                 self.stats.count(Counter::Sessions);
@@ -77,20 +79,21 @@ impl<W> Router<W> {
     pub(crate) fn session_request<'f>(
         &mut self,
         now: Nanos,
+        door: Door,
         frame: &Frame<'f>,
         head: SessionHead<'f>,
     ) -> Effect<'f, W> {
-        if self.link.renew(now, head.id).is_none() {
+        if self.link.renew(now, door, head.id).is_none() {
             self.stats.count(Counter::Stale);
-            self.refuse(frame, Status::Stale);
+            self.refuse(door, frame, Status::Stale);
             return Effect::None;
         }
         if ext_items(head.ext).any(|item| item.is_err()) || frame.code == code::HELLO {
-            self.refuse(frame, Status::Inval);
+            self.refuse(door, frame, Status::Inval);
             return Effect::None;
         }
         if frame.code == code::PING {
-            self.ping(now, frame, head);
+            self.ping(now, door, frame, head);
             return Effect::None;
         }
         let order = self.next_in_order();
@@ -111,7 +114,7 @@ impl<W> Router<W> {
                 Status::Busy
             }
         };
-        self.refuse(frame, refusal);
+        self.refuse(door, frame, refusal);
         Effect::None
     }
 
@@ -121,8 +124,8 @@ impl<W> Router<W> {
     }
 
     /// Answers a ping outside the window: it changes nothing, and must get through when the window is full.
-    fn ping(&mut self, now: Nanos, frame: &Frame<'_>, head: SessionHead<'_>) {
-        let Some(session) = self.link.renew(now, head.id) else { return };
+    fn ping(&mut self, now: Nanos, door: Door, frame: &Frame<'_>, head: SessionHead<'_>) {
+        let Some(session) = self.link.renew(now, door, head.id) else { return };
         let taken = PingRequest::decode(frame.payload)
             .map_err(malformed)
             .and_then(|ping| session.ping(frame.seq, ping));
@@ -138,7 +141,7 @@ impl<W> Router<W> {
                 self.urgent(Urgent::Ping { seq: frame.seq, reply });
             }
             Ok(None) => self.stats.count(Counter::Repeated),
-            Err(status) => self.refuse(frame, status),
+            Err(status) => self.refuse(door, frame, status),
         }
     }
 
@@ -222,13 +225,14 @@ impl<W> Router<W> {
     pub(crate) fn decision_response<'f>(
         &mut self,
         now: Nanos,
+        door: Door,
         frame: &Frame<'_>,
         head: Option<SessionHead<'_>>,
     ) -> Effect<'f, W> {
         match head {
-            None => self.link.renew_base(now),
+            None => self.link.renew_base(now, door),
             Some(head) => {
-                if self.link.renew(now, head.id).is_none() {
+                if self.link.renew(now, door, head.id).is_none() {
                     self.stats.count(Counter::Stale);
                     return Effect::None;
                 }

@@ -12,6 +12,7 @@ use askr_wire::{
 use crate::NANOS_PER_MS;
 use crate::ask_ext::fitting;
 use crate::asks::{AskView, PROGRAM_MAX};
+use crate::door::Door;
 use crate::event::seq_of;
 use crate::event_log::{EVENT_EXT_MAX, Logged, NAME_MAX};
 use crate::outbox::Urgent;
@@ -40,18 +41,21 @@ const URGENT_PAYLOAD_MAX: usize = 512;
 const _: () = assert!(64 + 255 + 4 * code::VERBS.len() <= URGENT_PAYLOAD_MAX);
 
 impl<W> Router<W> {
-    /// Writes the next frame to send to `out` and returns its length in bytes; `None` if there is none now.
-    /// Answers to HELLO and PING go first, then asks, events, refusals and all other responses.
+    /// Writes the next frame to send through this door to `out` and returns its length in bytes; `None` if there is none
+    /// now. Answers to HELLO and PING go first, then asks, events, refusals and all other responses.
     ///
     /// A frame that was written counts as sent: the caller has to send it or to give it up.
-    pub fn next_frame(&mut self, now: Nanos, out: &mut [u8; FRAME_MAX]) -> Option<usize> {
+    pub fn next_frame(&mut self, now: Nanos, door: Door, out: &mut [u8; FRAME_MAX]) -> Option<usize> {
         self.reroute(now);
-        let sent = self
-            .send_urgent(out)
-            .or_else(|| self.send_ask(now, out))
-            .or_else(|| self.send_event(now, out))
-            .or_else(|| self.send_refusal(out))
-            .or_else(|| self.send_reply(out))?;
+        let is_for_session = self.link.session_door() == Some(door);
+        let is_for_peer = self.link.door(self.route) == Some(door);
+        let urgent = if is_for_session { self.send_urgent(out) } else { None };
+        let told =
+            || if is_for_peer { self.send_ask(now, out).or_else(|| self.send_event(now, out)) } else { None };
+        let sent = urgent
+            .or_else(told)
+            .or_else(|| self.send_refusal(door, out))
+            .or_else(|| self.send_reply(door, is_for_session, out))?;
         self.stats.count(Counter::FramesOut);
         Some(sent)
     }
@@ -94,30 +98,32 @@ impl<W> Router<W> {
         write(event(number, code, session, &ext[..ext_len], &payload[..len]), out)
     }
 
-    /// Writes the frame that tells the session's peer of a panic, whose words are `message`, and returns its length;
-    /// `None` without a session. Of the message, what is over 255 bytes is cut. Nothing changes: nothing comes after.
-    pub fn panic_frame(&self, message: &[u8], out: &mut [u8; PANIC_FRAME_MAX]) -> Option<usize> {
+    /// Writes the frame that tells the session's peer of a panic, whose words are `message`, and returns its length and
+    /// where it is to go; `None` without a session. Of the message, what is over 255 bytes is cut. Nothing changes: nothing
+    /// comes after.
+    pub fn panic_frame(&self, message: &[u8], out: &mut [u8; PANIC_FRAME_MAX]) -> Option<(Door, usize)> {
         let Route::Session(session) = self.route else { return None };
         let message = &message[..message.len().min(PANIC_MESSAGE_MAX)];
         let mut payload = [0; EVENT_HEAD_LEN + PANIC_MESSAGE_MAX];
         let told = ProcessEvent { pid: 0, aux: 0, info: 0, name: message };
         let len = told.encode(&mut payload).ok()?;
         let frame = event(self.log.count(), code::EVENT_PANIC, Some(session), &[], &payload[..len]);
-        encode(&frame, out).ok()
+        Some((self.link.session_door()?, encode(&frame, out).ok()?))
     }
 
-    fn send_refusal(&mut self, out: &mut [u8; FRAME_MAX]) -> Option<usize> {
-        let refusal = self.outbox.refusals.pop()?;
+    fn send_refusal(&mut self, door: Door, out: &mut [u8; FRAME_MAX]) -> Option<usize> {
+        let refusal = self.outbox.refusals.pop_where(|refusal| refusal.door == door)?;
         self.stats.count(Counter::Replies);
         write(response(refusal.seq, refusal.code, refusal.session, &[refusal.status as u8]), out)
     }
 
-    /// The response that became ready first, of base peers and of the session.
-    fn send_reply(&mut self, out: &mut [u8; FRAME_MAX]) -> Option<usize> {
-        let (base, window) = (self.base.first_ready(), self.window.slots.first_ready());
+    /// The response that became ready first, of base peers at this door and of the session if it is there.
+    fn send_reply(&mut self, door: Door, with_session: bool, out: &mut [u8; FRAME_MAX]) -> Option<usize> {
+        let base = self.base[door.index()].first_ready();
+        let window = if with_session { self.window.slots.first_ready() } else { None };
         let (slots, session, index, then) = match (base, window) {
             (Some((first, index)), other) if other.is_none_or(|(second, _)| first < second) => {
-                (&mut self.base, None, index, State::Free)
+                (&mut self.base[door.index()], None, index, State::Free)
             }
             (_, Some((_, index))) => {
                 // Nothing was done, so the same request may come again and be done then.

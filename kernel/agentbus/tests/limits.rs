@@ -30,7 +30,7 @@ fn the_page_has_the_numbers_of_the_code() {
         ("payload of a base frame", format!("{BASE_PAYLOAD_MAX} bytes")),
         ("payload of a session frame, head and ext included", format!("{SESSION_PAYLOAD_MAX} bytes")),
         ("requests outstanding, of a session", WINDOW_MAX.to_string()),
-        ("requests outstanding, of base peers together", BASE_REPLIES_MAX.to_string()),
+        ("requests outstanding, of base peers at one door together", BASE_REPLIES_MAX.to_string()),
         ("answers to HELLO and PING in line", format!("{URGENT_MAX}; the others are dropped")),
         (
             "answers in line to requests that were not taken on",

@@ -34,17 +34,56 @@ pub(crate) fn init() {
     }
 }
 
-/// The task that a device's line wakes, by line.
-static WAITERS: IrqMutex<[Option<Arc<Task>>; 16]> = IrqMutex::new([const { None }; 16]);
+/// The devices whose lines the firmware chose. They may share one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Device {
+    Disk,
+    AgentPort,
+}
+
+/// Who is waited for on a line.
+struct Line {
+    /// The tasks that it wakes, by [`Device`].
+    waiters: [Option<Arc<Task>>; 2],
+    /// The devices that were not seen to since it was closed.
+    unseen: [bool; 2],
+}
+
+static DEVICE_LINES: IrqMutex<[Line; 16]> =
+    IrqMutex::new([const { Line { waiters: [const { None }; 2], unseen: [false; 2] } }; 16]);
 
 /// Makes line `irq` of a device wake `task`: each interrupt closes the line and wakes, so the device stays quiet, however
-/// long its line stays up, until the task has seen to it and calls [`open_line`].
-pub(crate) fn wake_by_line(irq: u8, task: Arc<Task>) {
-    let before = WAITERS.lock()[usize::from(irq)].replace(task);
+/// long its line stays up, until the tasks of all devices on it have seen to theirs and called [`seen_to`].
+pub(crate) fn wake_by_line(irq: u8, device: Device, task: Arc<Task>) {
+    let before = DEVICE_LINES.lock()[usize::from(irq)].waiters[device as usize].replace(task);
     drop(before); // not under the lock
 }
 
-/// Opens a device's line.
+/// The line wakes nobody for this device any more.
+pub(crate) fn forget_line(irq: u8, device: Device) {
+    let before = DEVICE_LINES.lock()[usize::from(irq)].waiters[device as usize].take();
+    drop(before); // not under the lock
+    seen_to(irq, device);
+}
+
+/// Whether the line has fired since this device was seen to.
+pub(crate) fn has_fired(irq: u8, device: Device) -> bool {
+    DEVICE_LINES.lock()[usize::from(irq)].unseen[device as usize]
+}
+
+/// This device is quiet. The line is opened if all others on it are.
+pub(crate) fn seen_to(irq: u8, device: Device) {
+    let all = {
+        let line = &mut DEVICE_LINES.lock()[usize::from(irq)];
+        line.unseen[device as usize] = false;
+        line.unseen == [false; 2]
+    };
+    if all {
+        open_line(irq);
+    }
+}
+
+/// Opens a line that only one device has.
 pub(crate) fn open_line(irq: u8) {
     set_masked(irq, false);
 }
@@ -93,11 +132,15 @@ pub(crate) fn handle(irq: u8) {
         IRQ_TIMER => crate::sched::on_tick(),
         IRQ_KEYBOARD => crate::console::on_keyboard_interrupt(),
         IRQ_COM1 => crate::console::on_interrupt(),
-        IRQ_COM2 => crate::bus::port::on_interrupt(),
+        IRQ_COM2 => crate::bus::port::com2::on_interrupt(),
         device => {
             set_masked(device, true);
-            if let Some(task) = &WAITERS.lock()[usize::from(device)] {
-                sched::unpark(task);
+            let Line { waiters, unseen } = &mut DEVICE_LINES.lock()[usize::from(device)];
+            for (waiter, unseen) in waiters.iter().zip(unseen) {
+                if let Some(task) = waiter {
+                    *unseen = true;
+                    sched::unpark(task);
+                }
             }
         }
     }

@@ -7,7 +7,7 @@ use crate::process::{ExitStatus, Pid, Process};
 use crate::trace;
 use alloc::vec::Vec;
 use askr_abi::Errno;
-use askr_agentbus::{Event, EventLog, Fault, Logged, PANIC_FRAME_MAX};
+use askr_agentbus::{Door, Event, EventLog, Fault, Logged, PANIC_FRAME_MAX};
 use askr_wire::code;
 use askr_wire::message::ProcessEvent;
 use core::fmt::{self, Write};
@@ -53,8 +53,12 @@ pub(crate) fn filesystem_full(mount: &[u8]) {
 pub(crate) fn panicked(message: &[u8]) {
     let Some(router) = ROUTER.try_lock() else { return };
     let mut frame = [0; PANIC_FRAME_MAX];
-    if let Some(length) = router.as_ref().and_then(|router| router.panic_frame(message, &mut frame)) {
-        port::send_emergency(&frame[..length]);
+    let told = router.as_ref().and_then(|router| router.panic_frame(message, &mut frame));
+    if let Some((door, length)) = told
+        && !port::of(door).send_emergency(&frame[..length])
+    {
+        // Whoever was there has gone, and may be here.
+        port::of(Door::Com2).send_emergency(&frame[..length]);
     }
 }
 

@@ -4,7 +4,7 @@
 
 use super::virtio::{self, Found, Memory};
 use crate::arch::clock::{self, Nanos, SECOND};
-use crate::arch::pic;
+use crate::arch::pic::{self, Device};
 use crate::{kprintln, sched};
 use alloc::boxed::Box;
 use alloc::vec;
@@ -153,8 +153,17 @@ impl BlockDevice {
         self.buffers.head[..4].copy_from_slice(&kind.to_le_bytes());
         self.buffers.head[8..].copy_from_slice(&sector.to_le_bytes());
         if let Some(line) = self.line {
-            pic::wake_by_line(line, sched::current());
+            pic::wake_by_line(line, Device::Disk, sched::current());
         }
+        let outcome = self.exchange(data);
+        if let Some(line) = self.line {
+            // Others may have the line, and this task waits for other things from now on.
+            pic::forget_line(line, Device::Disk);
+        }
+        outcome
+    }
+
+    fn exchange(&mut self, data: Data) -> Result<(), Errno> {
         let token = self.submit(data).map_err(|_| Errno::EIO)?;
         if self.queue.should_notify() {
             self.transport.notify(QUEUE);
@@ -196,7 +205,7 @@ impl BlockDevice {
             // In this order: what the device does after the look raises the line again.
             self.transport.ack_interrupt();
             if let Some(line) = self.line {
-                pic::open_line(line);
+                pic::seen_to(line, Device::Disk);
             }
             if self.queue.peek_used() == Some(token) {
                 return Ok(());

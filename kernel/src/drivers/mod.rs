@@ -1,5 +1,6 @@
 //! Devices.
 
+pub(crate) mod agent_port;
 pub(crate) mod block;
 pub(crate) mod debugcon;
 pub(crate) mod framebuffer;

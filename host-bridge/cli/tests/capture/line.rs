@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Instant;
 
 use host_bridge::Hub;
-use host_bridge::link::Stream;
+use host_bridge::link::{Connect, Stream};
 use tempfile::TempDir;
 
 use crate::guest::PATIENCE;
@@ -29,7 +29,8 @@ impl Line {
             sender.send(theirs).map_err(|_| std::io::ErrorKind::NotFound)?;
             Stream::try_from(ours)
         };
-        let hub = Hub::start_on(Box::new(connect), &folder.path().join("agent.sock"), false).unwrap();
+        let hub =
+            Hub::start_on(Box::new(connect) as Connect, &folder.path().join("agent.sock"), false).unwrap();
         Self { _hub: hub, ports, folder }
     }
 

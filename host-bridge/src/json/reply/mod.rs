@@ -20,7 +20,7 @@ pub use watch::{ask_ended_pushed, state_pushed};
 
 use super::bytes::escape_controls;
 use super::{AskName, Error, Subscription, bytes, name};
-use crate::link::LinkCounters;
+use crate::link::{Door, LinkCounters};
 use crate::session::{Ask, BootId, Peer, Pong, SessionCounters};
 
 /// A reply to the request with this id.
@@ -153,10 +153,12 @@ pub(crate) fn link_counters(link: &LinkCounters) -> Value {
 /// How link and session stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// COM2 is connected.
+    /// A door to the guest is connected.
     pub connected: bool,
     /// The guest is in session.
     pub ready: bool,
+    /// The door that the session goes through.
+    pub door: Option<Door>,
     /// The guest in session, or the last one that was.
     pub peer: Option<Peer>,
     /// Asks that wait for an answer.
@@ -174,6 +176,7 @@ impl Status {
         json!({
             name::CONNECTED: self.connected,
             name::READY: self.ready,
+            "door": self.door.map(Door::name),
             "guest": self.peer.as_ref().map(peer),
             "pending_asks": self.pending_asks,
             "outstanding": self.outstanding,

@@ -22,8 +22,8 @@ fn ask_frame(bench: &Bench, seq: u32) -> OwnedFrame {
 fn an_ask_is_told_once_and_ends_with_its_time() {
     let mut bench = Bench::ready();
     let frame = ask_frame(&bench, code::ASK_SEQ_FIRST);
-    bench.machine.on_frame(bench.now, &frame);
-    bench.machine.on_frame(bench.now, &frame);
+    bench.machine.on_frame(bench.now, Door::Com2, &frame);
+    bench.machine.on_frame(bench.now, Door::Com2, &frame);
     bench.sent();
     let told = bench.notices.iter().filter(|notice| matches!(notice, Notice::Ask(_))).count();
     assert_eq!(told, 1);
@@ -58,10 +58,10 @@ fn a_lost_ask_is_noticed_by_the_next_ping_and_fetched() {
 fn a_guest_that_was_set_back_asks_another_question_with_the_number_of_a_known_one() {
     let mut bench = Bench::ready();
     let frame = ask_frame(&bench, code::ASK_SEQ_FIRST);
-    bench.machine.on_frame(bench.now, &frame);
+    bench.machine.on_frame(bench.now, Door::Com2, &frame);
     bench.set_back();
     assert!(bench.machine.asks().is_empty());
     let other = OwnedFrame { payload: b"may I not?".to_vec(), ..ask_frame(&bench, code::ASK_SEQ_FIRST) };
-    bench.machine.on_frame(bench.now, &other);
+    bench.machine.on_frame(bench.now, Door::Com2, &other);
     assert_eq!(bench.machine.asks()[0].question, b"may I not?");
 }

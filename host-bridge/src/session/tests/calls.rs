@@ -6,7 +6,7 @@ use super::*;
 fn a_call_before_the_session_is_sent_once_there_is_one() {
     let mut bench = Bench::new();
     let outcome = bench.submit(false, None);
-    bench.machine.on_up(bench.now);
+    bench.machine.on_up(bench.now, Door::Com2);
     let hello = bench.sent().remove(0);
     bench.answer_hello(&hello, BOOT);
     bench.verify(0);
@@ -54,8 +54,8 @@ fn pings_take_no_place_in_the_window() {
     // However long the oldest takes; and the guest is greeted anew, as after a silence, and shown to be the same.
     for round in 0..20 {
         if round == 10 {
-            bench.machine.on_down();
-            bench.machine.on_up(bench.now);
+            bench.machine.on_down(bench.now, Door::Com2);
+            bench.machine.on_up(bench.now, Door::Com2);
             let hello = bench.sent();
             bench.answer_hello(&hello[0], BOOT);
         }
@@ -106,8 +106,8 @@ fn a_reboot_ends_outstanding_calls() {
     let mut bench = Bench::ready();
     let (read, write) = (bench.submit(false, None), bench.submit(true, None));
     bench.sent();
-    bench.machine.on_down();
-    bench.machine.on_up(bench.now);
+    bench.machine.on_down(bench.now, Door::Com2);
+    bench.machine.on_up(bench.now, Door::Com2);
     let pinned = bench.submit(true, Some(BootId(BOOT)));
     let hello = bench.sent().remove(0);
     bench.answer_hello(&hello, OTHER_BOOT);

@@ -17,7 +17,7 @@ fn push(bench: &mut Bench, number: u32) {
         session: Some((bench.session, Vec::new())),
         payload: payload_of(&process(number)),
     };
-    bench.machine.on_frame(bench.now, &frame);
+    bench.machine.on_frame(bench.now, Door::Com2, &frame);
 }
 
 /// Answers a request for events with those from the cursor and `lost` on up to `end`, of `count`.
@@ -176,8 +176,8 @@ fn numbers_go_on_after_the_last_seq() {
         session: Some((bench.session, Vec::new())),
         payload: payload_of(&process(range)),
     };
-    bench.machine.on_frame(bench.now, &frame);
-    bench.machine.on_frame(bench.now, &frame);
+    bench.machine.on_frame(bench.now, Door::Com2, &frame);
+    bench.machine.on_frame(bench.now, Door::Com2, &frame);
     assert_eq!(told(&mut bench), (vec![u64::from(range) - 1, u64::from(range)], vec![]));
 }
 
@@ -185,8 +185,8 @@ fn numbers_go_on_after_the_last_seq() {
 fn a_new_boot_is_told_from_its_first_event_on() {
     let mut bench = Bench::ready();
     push(&mut bench, 0);
-    bench.machine.on_down();
-    bench.machine.on_up(bench.now);
+    bench.machine.on_down(bench.now, Door::Com2);
+    bench.machine.on_up(bench.now, Door::Com2);
     let hello = bench.sent().remove(0);
     bench.answer_hello(&hello, OTHER_BOOT);
     bench.verify(0);

@@ -2,6 +2,7 @@
 
 mod asks;
 mod calls;
+mod doors;
 mod events;
 mod props;
 mod sessions;
@@ -15,7 +16,7 @@ use askr_wire::message::{
 use askr_wire::status::Status;
 use askr_wire::{Deframer, FrameType, List, Message, SessionId, Writer, code, ext};
 
-use crate::link::OwnedFrame;
+use crate::link::{Door, OwnedFrame};
 use crate::session::calls::{Call, Done};
 use crate::session::machine::{Machine, payload_of};
 use crate::session::{AskEnd, BootId, CallError, Notice, Reply};
@@ -29,6 +30,8 @@ struct Bench {
     machine: Machine,
     now: Instant,
     session: SessionId,
+    /// What the guest says comes through this door.
+    door: Door,
     notices: Vec<Notice>,
 }
 
@@ -44,13 +47,19 @@ impl Bench {
 
     fn with_nonces(new_nonce: impl FnMut() -> [u8; 16] + Send + 'static) -> Self {
         let machine = Machine::new(Box::new(new_nonce));
-        Self { machine, now: Instant::now(), session: SessionId([0; 8]), notices: Vec::new() }
+        Self {
+            machine,
+            now: Instant::now(),
+            session: SessionId([0; 8]),
+            door: Door::Com2,
+            notices: Vec::new(),
+        }
     }
 
     /// In session, with the first ping and the first pull of asks answered.
     fn ready() -> Self {
         let mut bench = Self::new();
-        bench.machine.on_up(bench.now);
+        bench.machine.on_up(bench.now, Door::Com2);
         let hello = bench.sent().remove(0);
         bench.answer_hello(&hello, BOOT);
         bench.answer_housekeeping(0);
@@ -59,14 +68,21 @@ impl Bench {
 
     /// Frames that the machine sends now.
     fn sent(&mut self) -> Vec<OwnedFrame> {
+        self.sent_through().into_iter().map(|(_, frame)| frame).collect()
+    }
+
+    /// The same, and the doors that they go through.
+    fn sent_through(&mut self) -> Vec<(Door, OwnedFrame)> {
         self.machine.tick(self.now);
         let output = self.machine.take_output();
         self.notices.extend(output.notices);
-        let mut deframer = Deframer::new();
         let mut frames = Vec::new();
-        for byte in output.frames.concat() {
-            if let Some(frame) = deframer.push(byte) {
-                frames.push(OwnedFrame::from(&frame.unwrap()));
+        for (door, bytes) in output.frames {
+            let mut deframer = Deframer::new();
+            for byte in bytes {
+                if let Some(frame) = deframer.push(byte) {
+                    frames.push((door, OwnedFrame::from(&frame.unwrap())));
+                }
             }
         }
         frames
@@ -102,14 +118,14 @@ impl Bench {
         };
         let payload = [&[0][..], &payload_of(&reply)].concat();
         let frame = OwnedFrame { kind: FrameType::Response, seq, code: code::HELLO, session: None, payload };
-        self.machine.on_frame(self.now, &frame);
+        self.machine.on_frame(self.now, self.door, &frame);
     }
 
     fn answer(&mut self, request: &OwnedFrame, status: Status, body: &[u8]) {
         let payload = [&[status as u8][..], body].concat();
         let session = request.session.clone();
         let frame = OwnedFrame { kind: FrameType::Response, payload, session, ..request.clone() };
-        self.machine.on_frame(self.now, &frame);
+        self.machine.on_frame(self.now, self.door, &frame);
     }
 
     fn answer_ping(&mut self, request: &OwnedFrame, previous_counter: u32, pending_asks: u16) {

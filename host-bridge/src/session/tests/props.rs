@@ -8,7 +8,7 @@ use askr_wire::{FrameType, List, SessionId, code};
 use proptest::prelude::*;
 
 use super::small_nonce;
-use crate::link::OwnedFrame;
+use crate::link::{Door, OwnedFrame};
 use crate::session::calls::{Call, Done};
 use crate::session::machine::{Machine, payload_of};
 use crate::session::{BootId, CallError, Reply};
@@ -18,11 +18,11 @@ const SESSION: SessionId = SessionId([5; 8]);
 
 #[derive(Clone, Debug)]
 enum Step {
-    Up,
-    Down,
+    Up(Door),
+    Down(Door),
     Later(u64),
     Call { mutating: bool, pinned: bool },
-    Frame(OwnedFrame),
+    Frame(Door, OwnedFrame),
 }
 
 fn hello(boot: u8, window: u16) -> Vec<u8> {
@@ -83,13 +83,17 @@ fn frame() -> impl Strategy<Value = OwnedFrame> {
     })
 }
 
+fn door() -> impl Strategy<Value = Door> {
+    prop::sample::select(&Door::ALL[..])
+}
+
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        2 => Just(Step::Up),
-        1 => Just(Step::Down),
+        2 => door().prop_map(Step::Up),
+        1 => door().prop_map(Step::Down),
         4 => (0u64..3000).prop_map(Step::Later),
         3 => any::<(bool, bool)>().prop_map(|(mutating, pinned)| Step::Call { mutating, pinned }),
-        12 => frame().prop_map(Step::Frame),
+        12 => (door(), frame()).prop_map(|(door, frame)| Step::Frame(door, frame)),
     ]
 }
 
@@ -117,11 +121,11 @@ proptest! {
         let mut outcomes = Vec::new();
         for step in steps {
             match step {
-                Step::Up => machine.on_up(now),
-                Step::Down => machine.on_down(),
+                Step::Up(door) => machine.on_up(now, door),
+                Step::Down(door) => machine.on_down(now, door),
                 Step::Later(ms) => now += Duration::from_millis(ms),
                 Step::Call { mutating, pinned } => outcomes.push(submit(&mut machine, now, mutating, pinned)),
-                Step::Frame(frame) => machine.on_frame(now, &frame),
+                Step::Frame(door, frame) => machine.on_frame(now, door, &frame),
             }
             // As the driver does; a state whose deadline never moves on would make it spin.
             machine.tick(now);

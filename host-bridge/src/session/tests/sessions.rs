@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn hello_is_repeated_with_the_same_nonce_at_growing_pauses() {
     let mut bench = Bench::new();
-    bench.machine.on_up(bench.now);
+    bench.machine.on_up(bench.now, Door::Com2);
     let first = bench.sent().remove(0);
     assert!(bench.sent_after(Duration::from_millis(199)).is_empty());
     assert_eq!(bench.sent_after(Duration::from_millis(1)), std::slice::from_ref(&first));
@@ -23,9 +23,9 @@ fn a_reconnect_to_the_same_session_pings_before_it_sends_again() {
     let mut bench = Bench::ready();
     let outcome = bench.submit(true, None);
     let first = bench.sent();
-    bench.machine.on_down();
+    bench.machine.on_down(bench.now, Door::Com2);
     let _waiting = bench.submit(false, None);
-    bench.machine.on_up(bench.now);
+    bench.machine.on_up(bench.now, Door::Com2);
     let hello = bench.sent().remove(0);
     bench.answer_hello(&hello, BOOT);
     let ping = bench.sent_after(SECOND);
@@ -54,12 +54,12 @@ fn a_guest_set_back_to_an_earlier_state_gets_a_new_session_and_no_old_request() 
 #[test]
 fn a_refused_hello_is_followed_by_one_with_a_new_nonce() {
     let mut bench = Bench::ready();
-    bench.machine.on_down();
-    bench.machine.on_up(bench.now);
+    bench.machine.on_down(bench.now, Door::Com2);
+    bench.machine.on_up(bench.now, Door::Com2);
     let hello = bench.sent().remove(0);
     let refusal =
         OwnedFrame { kind: FrameType::Response, payload: vec![Status::Inval as u8], ..hello.clone() };
-    bench.machine.on_frame(bench.now, &refusal);
+    bench.machine.on_frame(bench.now, Door::Com2, &refusal);
     let next = bench.sent_after(SECOND).remove(0);
     let nonce = |frame: &OwnedFrame| HelloRequest::decode(&frame.payload).unwrap().nonce;
     assert_ne!(nonce(&hello), nonce(&next));
@@ -76,7 +76,7 @@ fn a_guest_that_forgot_the_session_is_greeted_again() {
     let frames = bench.sent();
     let frame =
         OwnedFrame { kind: FrameType::Response, session: None, payload: vec![2], ..frames[0].clone() };
-    bench.machine.on_frame(bench.now, &frame);
+    bench.machine.on_frame(bench.now, Door::Com2, &frame);
     let hello = bench.sent();
     assert_eq!(codes(&hello), [code::HELLO]);
     bench.answer_hello(&hello[0], OTHER_BOOT);
@@ -110,7 +110,7 @@ fn an_answer_to_the_hello_of_another_host_opens_nothing() {
     let mut seqs = Vec::new();
     for word in [0x1234_5678, 0xffff_ffff, 0, 0x4000_0000] {
         let mut bench = Bench::with_nonces(move || nonce(word));
-        bench.machine.on_up(bench.now);
+        bench.machine.on_up(bench.now, Door::Com2);
         let hello = bench.sent().remove(0);
         seqs.push(hello.seq);
         // What is left of a host that counts from 1, as we do in a session, or of one with another nonce.
@@ -128,7 +128,7 @@ fn an_answer_to_the_hello_of_another_host_opens_nothing() {
 fn a_session_in_which_others_have_pinged_is_not_ours_and_gets_no_request() {
     let mut bench = Bench::new();
     let _waiting = bench.submit(true, None);
-    bench.machine.on_up(bench.now);
+    bench.machine.on_up(bench.now, Door::Com2);
     let hello = bench.sent().remove(0);
     bench.open(hello.seq, BOOT, SessionId([0xee; 8]));
     bench.verify(4711);
@@ -143,7 +143,7 @@ fn a_session_in_which_others_have_pinged_is_not_ours_and_gets_no_request() {
 #[test]
 fn the_first_ping_of_a_session_is_as_random_as_its_nonce() {
     let mut bench = Bench::with_nonces(|| [0x5c; 16]);
-    bench.machine.on_up(bench.now);
+    bench.machine.on_up(bench.now, Door::Com2);
     let hello = bench.sent().remove(0);
     bench.answer_hello(&hello, BOOT);
     let ping = bench.sent();

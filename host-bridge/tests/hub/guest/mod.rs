@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use askr_agentbus::{
-    Ask, AskExtra, AskOutcome, AskPoll, Backtrace, Config, Effect, Event, Fault, Nanos, Router, Ticket,
+    Ask, AskExtra, AskOutcome, AskPoll, Backtrace, Config, Door, Effect, Event, Fault, Nanos, Router, Ticket,
 };
 use askr_wire::message::REGISTERS;
 use askr_wire::{Deframer, FRAME_MAX, FrameType, SESSION_PAYLOAD_MAX, code};
@@ -296,7 +296,7 @@ impl State {
     }
 
     fn take(&mut self, frame: &askr_wire::Frame<'_>) {
-        match self.router.on_frame(self.now(), frame) {
+        match self.router.on_frame(self.now(), Door::Com2, frame) {
             Effect::None => {}
             Effect::Wake(waiter) => self.woken.push(waiter),
             Effect::Control(control) => {
@@ -308,7 +308,7 @@ impl State {
 
     fn transmit(&mut self) {
         let mut frame = [0; FRAME_MAX];
-        while let Some(len) = self.router.next_frame(self.now(), &mut frame) {
+        while let Some(len) = self.router.next_frame(self.now(), Door::Com2, &mut frame) {
             let mut deframer = Deframer::new();
             let sent = frame[..len]
                 .iter()

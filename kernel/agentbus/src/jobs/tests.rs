@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use super::{
     Action, End, HowEnded, JOBS_MAX, JobTable, NewJob, OUTPUT_LIMIT_MAX, Question, WAIT_MAX, Waiting,
 };
-use crate::reply_slots::Token;
+use crate::reply_slots::{Asker, Token};
 use crate::{Backtrace, Fault, NANOS_PER_MS, Nanos, WINDOW_MAX};
 
 const BUDGET: usize = 1 << 20;
@@ -36,7 +36,7 @@ fn ask<I: Clone>(
 }
 
 const fn waiting(generation: u64, question: Question) -> Waiting {
-    let token = Token { in_session: true, index: 0, generation };
+    let token = Token { asker: Asker::Session, index: 0, generation };
     Waiting { token, question, body_max: 4096 }
 }
 

@@ -24,7 +24,7 @@ fn fault() -> Fault {
 fn drain(bus: &mut Bus) -> Vec<Sent> {
     let mut sent = bus.drain();
     for _ in 0..LOG_MAX {
-        let Some(next) = bus.router.next_event() else { break };
+        let Some(next) = bus.router.next_event(bus.door) else { break };
         assert!(next > bus.now, "it was held back and could go");
         bus.now = next;
         sent.extend(bus.drain());
@@ -102,14 +102,14 @@ fn a_storm_goes_out_at_a_pace() {
         bus.router.event(bus.now, &EXIT);
     }
     assert_eq!(bus.drain().len() as u64, EVENT_BURST);
-    assert_eq!(bus.router.next_event(), Some(bus.now + MS));
+    assert_eq!(bus.router.next_event(bus.door), Some(bus.now + MS));
     bus.now += 10 * MS;
     assert_eq!(bus.drain().len(), 10);
     bus.now += 5 * SECOND;
     bus.request(1, code::PING, &bytes_of(&PingRequest { counter: 1 }));
     assert_eq!(bus.drain().len() as u64, EVENT_BURST + 1, "after a pause as many as before, and the ping");
     assert_eq!(drain(&mut bus).len() as u64, 500 - 10 - 2 * EVENT_BURST);
-    assert_eq!((bus.router.next_event(), bus.count(Counter::EventsLost)), (None, 0));
+    assert_eq!((bus.router.next_event(bus.door), bus.count(Counter::EventsLost)), (None, 0));
 }
 
 #[test]
@@ -189,7 +189,8 @@ fn a_panic_is_told_in_one_frame_and_only_in_a_session() {
     bus.router.event(bus.now, &EXIT);
     let mut out = [0; PANIC_FRAME_MAX];
     let long = [b'!'; 300];
-    let len = bus.router.panic_frame(&long, &mut out).unwrap();
+    let (door, len) = bus.router.panic_frame(&long, &mut out).unwrap();
+    assert_eq!(door, bus.door);
     let (mut deframer, mut seen) = (Deframer::new(), 0);
     for &byte in &out[..len] {
         let Some(frame) = deframer.push(byte) else { continue };

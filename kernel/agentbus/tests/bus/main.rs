@@ -3,6 +3,7 @@
 mod asks;
 mod at_most_once;
 mod base;
+mod doors;
 mod events;
 mod model;
 mod order;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use askr_agentbus::{Ask, AskError, AskExtra, AskPoll, Counter, Event, Human, Ticket, Token};
+use askr_agentbus::{Ask, AskError, AskExtra, AskPoll, Counter, Door, Event, Human, Ticket, Token};
 use askr_wire::message::{Decision, HelloReply, HelloRequest, PingRequest};
 use askr_wire::status::Status;
 use askr_wire::{FrameType, Message, SessionId, code};
@@ -12,21 +12,61 @@ use crate::peer::{Bus, Did, SECOND, Sent, answer_request, bytes_of};
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    Hello { nonce: u8 },
-    Request { session: usize, seq: u32, path: usize },
-    Base { seq: u32 },
-    Ping { seq: u32 },
-    Respond { which: usize, ok: bool },
-    Ask { wait: u64 },
-    Answer { session: usize, which: usize },
-    AnswerVerb { seq: u32, which: usize, refuse: bool },
-    Human { number: u32, yes: bool },
-    Cancel { which: usize },
-    Forget { which: usize },
-    Take { which: usize },
+    Hello {
+        nonce: u8,
+    },
+    /// What comes from now on comes through the other door.
+    Move,
+    /// The peer at this door goes.
+    Close,
+    Stall,
+    Request {
+        session: usize,
+        seq: u32,
+        path: usize,
+    },
+    Base {
+        seq: u32,
+    },
+    Ping {
+        seq: u32,
+    },
+    Respond {
+        which: usize,
+        ok: bool,
+    },
+    Ask {
+        wait: u64,
+    },
+    Answer {
+        session: usize,
+        which: usize,
+    },
+    AnswerVerb {
+        seq: u32,
+        which: usize,
+        refuse: bool,
+    },
+    Human {
+        number: u32,
+        yes: bool,
+    },
+    Cancel {
+        which: usize,
+    },
+    Forget {
+        which: usize,
+    },
+    Take {
+        which: usize,
+    },
     Event,
-    Pass { time: u64 },
-    Send { frames: usize },
+    Pass {
+        time: u64,
+    },
+    Send {
+        frames: usize,
+    },
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -34,6 +74,9 @@ fn step() -> impl Strategy<Value = Step> {
     let seq = 1..14_u32;
     prop_oneof![
         1 => (0..4_u8).prop_map(|nonce| Step::Hello { nonce }),
+        2 => Just(Step::Move),
+        1 => Just(Step::Close),
+        1 => Just(Step::Stall),
         5 => (0..3_usize, seq.clone(), 0..2_usize)
             .prop_map(|(session, seq, path)| Step::Request { session, seq, path }),
         2 => seq.clone().prop_map(|seq| Step::Base { seq }),
@@ -64,6 +107,8 @@ struct Asked {
 struct World {
     bus: Bus,
     sessions: Vec<SessionId>,
+    /// Where the last frame of the current session came through.
+    session_door: Door,
     tokens: Vec<Token>,
     asks: Vec<Asked>,
     /// Requests handed on, by session and seq.
@@ -81,6 +126,7 @@ impl World {
         Self {
             bus: Bus::new(),
             sessions: Vec::new(),
+            session_door: Door::Com2,
             tokens: Vec::new(),
             asks: Vec::new(),
             done: HashSet::new(),
@@ -99,14 +145,41 @@ impl World {
     }
 
     fn request(&mut self, seq: u32, code: u16, session: Option<SessionId>, payload: &[u8]) {
-        self.put += 1;
         self.requests += 1;
-        let did = self.bus.put(FrameType::Request, seq, code, session, payload);
+        let greeted = self.greeted();
+        let did = self.put(FrameType::Request, seq, code, session, payload);
+        if self.greeted() > greeted {
+            self.session_door = self.bus.door;
+        }
         if let (Did::Control(_), Some(session)) = (&did, session) {
             assert!(self.done.insert((session, seq)), "{session} {seq} was done twice");
             assert_eq!(Some(&session), self.sessions.last(), "done for a session that is over");
         }
         self.take_note(did);
+    }
+
+    fn put(
+        &mut self,
+        kind: FrameType,
+        seq: u32,
+        code: u16,
+        session: Option<SessionId>,
+        payload: &[u8],
+    ) -> Did {
+        self.put += 1;
+        if session.is_some() && session.as_ref() == self.sessions.last() {
+            self.session_door = self.bus.door;
+        }
+        self.bus.put(kind, seq, code, session, payload)
+    }
+
+    /// How many HELLOs were those of the current session.
+    fn greeted(&self) -> u64 {
+        self.bus.count(Counter::Sessions) + self.bus.count(Counter::HellosRepeated)
+    }
+
+    fn move_over(&mut self) {
+        self.bus.door = other(self.bus.door);
     }
 
     fn take_note(&mut self, did: Did) {
@@ -190,6 +263,10 @@ impl World {
     fn send(&mut self) -> Option<Sent> {
         let sent = self.bus.next()?;
         self.sent += 1;
+        let is_refusal = sent.kind == FrameType::Response && sent.payload[0] != 0;
+        if sent.session.is_some() && sent.session.as_ref() == self.sessions.last() && !is_refusal {
+            assert_eq!(self.bus.door, self.session_door, "sent where the session is not any more");
+        }
         match sent.kind {
             FrameType::Response => self.check_response(&sent),
             FrameType::DecisionReq => {
@@ -214,6 +291,9 @@ impl World {
     fn run(&mut self, step: Step) {
         match step {
             Step::Hello { nonce } => self.hello(nonce),
+            Step::Move => self.move_over(),
+            Step::Close => self.bus.router.on_close(self.bus.now, self.bus.door),
+            Step::Stall => self.bus.router.on_stall(self.bus.door),
             Step::Request { session, seq, path } => {
                 self.request(seq, code::MKDIR, Some(self.session(session)), [b"/a", b"/b"][path]);
             }
@@ -225,10 +305,9 @@ impl World {
             Step::Respond { which, ok } => self.respond(which, ok),
             Step::Ask { wait } => self.ask(wait),
             Step::Answer { session, which } => {
-                self.put += 1;
                 let seq = code::ASK_SEQ_FIRST + u32::try_from(which).unwrap();
                 let session = Some(self.session(session)).filter(|_| session > 0);
-                let did = self.bus.put(FrameType::DecisionResp, seq, 0, session, b"yes");
+                let did = self.put(FrameType::DecisionResp, seq, 0, session, b"yes");
                 self.take_note(did);
             }
             Step::AnswerVerb { seq, which, refuse } => {
@@ -293,12 +372,22 @@ impl World {
             self.take(which);
             assert!(self.asks[which].gone, "an ask waits for ever");
         }
-        while let Some(sent) = self.send() {
-            // Only what was refused to somebody who is not attached and knows no better.
-            let refused = if sent.code == code::HELLO { Status::Inval } else { Status::Stale };
-            assert_eq!(sent.status(), refused, "sent to a peer that has gone");
+        for _ in Door::ALL {
+            self.move_over();
+            while let Some(sent) = self.send() {
+                // Only what was refused to somebody who is not attached and knows no better.
+                let refused = if sent.code == code::HELLO { Status::Inval } else { Status::Stale };
+                assert_eq!(sent.status(), refused, "sent to a peer that has gone");
+            }
         }
         assert_eq!(self.bus.router.next_deadline(), None);
+    }
+}
+
+const fn other(door: Door) -> Door {
+    match door {
+        Door::Com2 => Door::Data,
+        Door::Data => Door::Com2,
     }
 }
 

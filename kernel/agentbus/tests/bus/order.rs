@@ -1,6 +1,6 @@
 //! What is sent, and before what.
 
-use askr_agentbus::{Counter, Event};
+use askr_agentbus::{Counter, Door, Event};
 use askr_wire::message::PingRequest;
 use askr_wire::{FrameType, code};
 
@@ -61,8 +61,10 @@ fn after_a_stall_all_asks_that_wait_are_sent_again() {
     let _waiting = bus.ask(2);
     assert_eq!(bus.drain().len(), 2);
     bus.router.forget(over);
-    bus.router.on_stall();
+    bus.router.on_stall(Door::Data);
+    assert_eq!(bus.next(), None, "they went through the other door");
+    bus.router.on_stall(Door::Com2);
     let again = bus.only();
     assert_eq!((again.kind, again.seq), (FrameType::DecisionReq, 0x8000_0001));
-    assert_eq!(bus.count(Counter::LinkStalls), 1);
+    assert_eq!(bus.count(Counter::LinkStalls), 2);
 }

@@ -1,6 +1,6 @@
 //! A peer over the real bytes of a router.
 
-use askr_agentbus::{Ask, Config, Control, Counter, Effect, Router, Ticket};
+use askr_agentbus::{Ask, Config, Control, Counter, Door, Effect, Router, Ticket};
 use askr_wire::message::{Decision, HelloReply, HelloRequest, Response};
 use askr_wire::status::Status;
 use askr_wire::{
@@ -46,6 +46,8 @@ pub(crate) struct Bus {
     pub(crate) router: Router<u32>,
     pub(crate) now: u64,
     pub(crate) session: Option<SessionId>,
+    /// Where the peer is: its frames come through this door, and it reads what goes out there.
+    pub(crate) door: Door,
 }
 
 pub(crate) fn bytes_of<'a>(message: &impl Message<'a>) -> Vec<u8> {
@@ -57,7 +59,12 @@ pub(crate) fn bytes_of<'a>(message: &impl Message<'a>) -> Vec<u8> {
 
 impl Bus {
     pub(crate) fn new() -> Self {
-        Self { router: Router::new(Config::new([7; 16], "0.1.0")), now: SECOND, session: None }
+        Self {
+            router: Router::new(Config::new([7; 16], "0.1.0")),
+            now: SECOND,
+            session: None,
+            door: Door::Com2,
+        }
     }
 
     /// With an open session, whose HELLO has been answered.
@@ -115,7 +122,7 @@ impl Bus {
         let mut did = None;
         for &byte in &out[..len] {
             let Some(frame) = deframer.push(byte) else { continue };
-            did = Some(match self.router.on_frame(self.now, &frame.unwrap()) {
+            did = Some(match self.router.on_frame(self.now, self.door, &frame.unwrap()) {
                 Effect::None => Did::Nothing,
                 Effect::Wake(waiter) => Did::Woke(waiter),
                 Effect::Control(control) => {
@@ -149,7 +156,7 @@ impl Bus {
     /// The next frame the router sends.
     pub(crate) fn next(&mut self) -> Option<Sent> {
         let mut out = Box::new([0; FRAME_MAX]);
-        let len = self.router.next_frame(self.now, &mut out)?;
+        let len = self.router.next_frame(self.now, self.door, &mut out)?;
         let mut deframer = Deframer::new();
         let mut found = None;
         for &byte in &out[..len] {

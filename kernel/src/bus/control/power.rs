@@ -6,8 +6,8 @@ use crate::arch::clock::{self, Nanos, SECOND};
 use crate::arch::power;
 use crate::{fs, policy, sched};
 use alloc::vec::Vec;
-use askr_agentbus::Control;
 use askr_agentbus::policy::Action;
+use askr_agentbus::{Control, Door};
 use askr_wire::message::PowerAction;
 use askr_wire::status::Status;
 
@@ -36,5 +36,6 @@ pub(super) fn end(control: &Control<'_>, action: PowerAction) -> Status {
 }
 
 fn is_on_the_line(control: &Control<'_>) -> bool {
-    !with_router(|router| router.is_due(control.token)) && port::is_clear()
+    !with_router(|router| router.is_due(control.token))
+        && Door::ALL.into_iter().all(|door| port::of(door).is_clear())
 }

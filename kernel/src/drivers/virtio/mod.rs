@@ -3,6 +3,9 @@
 
 mod mmio;
 mod pci;
+mod ring;
+
+pub(crate) use ring::Ring;
 
 use crate::arch::boot::PHYS_OFFSET;
 use crate::mm;

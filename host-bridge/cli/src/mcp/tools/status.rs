@@ -63,6 +63,9 @@ pub(super) struct Output {
     /// Time that a question to the guest and its answer take, in microseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     round_trip_us: Option<u64>,
+    /// The way to the guest that is used: `data`, the fast one, or `com2`, the serial port.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    door: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     link: Option<Link>,
 }
@@ -103,10 +106,10 @@ struct Limits {
     ping_ms: u64,
 }
 
-/// Counters of the serial line since the hub was started.
+/// Counters of the lines to the guest since the hub was started.
 #[derive(Serialize, JsonSchema)]
 struct Link {
-    /// Times that the serial port was connected.
+    /// Times that a line was connected.
     connects: u64,
     bytes_in: u64,
     frames_in: u64,
@@ -134,7 +137,7 @@ impl Tool for GuestStatus {
     const NAME: &'static str = "guest_status";
     const TITLE: &'static str = "Status of the guest";
     const DESCRIPTION: &'static str = "Says whether an Askr guest runs and is ready, with its boot id, versions, limits, number of waiting asks and \
-         statistics of the serial link. With wait_ready_ms it waits until the guest is ready. Without a guest this is \
+         statistics of the link. With wait_ready_ms it waits until the guest is ready. Without a guest this is \
          no error: state is `not_running` and hint says how to start one.";
     type Arguments = Arguments;
     type Output = Output;
@@ -191,6 +194,7 @@ async fn look(hub: &mut Connection) -> Result<Output, Failure> {
     let mut output = Output {
         state: if status["ready"] == true { State::Ready } else { State::Starting },
         pending_asks: status["pending_asks"].as_u64(),
+        door: status["door"].as_str().map(str::to_owned),
         ..Output::default()
     };
     if let Some(guest) = parsed::<Option<Guest>>(status["guest"].clone())? {
