@@ -346,7 +346,7 @@ fn what_a_guest_answers_is_of_the_schema() {
     }
     let mut watcher = Talk { contract: &contract, client: client(), seen: BTreeSet::new() };
     watcher.ok(json!({ "op": "subscribe", "asks": true, "events": true, "watch": true }));
-    watcher.pushed(|line| line["state"] == json!({ "connected": true, "ready": true }));
+    watcher.pushed(|line| line["state"]["ready"] == true);
     let mut capture = Talk { contract: &contract, client: client(), seen: BTreeSet::new() };
     capture.ok(json!({ "op": "link.capture" }));
     talk_of_files(&mut talk);

@@ -170,6 +170,7 @@ pub(super) fn hub() -> Command {
                 .long("data")
                 .value_name("PATH")
                 .value_parser(value_parser!(PathBuf))
+                .value_hint(ValueHint::FilePath)
                 .help("Unix socket that is the guest's data door, if the machine has one"),
         )
         .arg(flag("no-agent", "Leave natural-language asks unanswered when no client takes them"))

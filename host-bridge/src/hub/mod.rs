@@ -180,11 +180,11 @@ impl Inner {
     }
 
     fn status(&self) -> Status {
-        let State { connected, ready, .. } = self.session.state();
+        let State { connected, door, .. } = self.session.state();
         Status {
             connected,
-            ready,
-            door: self.session.door(),
+            ready: door.is_some(),
+            door,
             peer: self.session.peer(),
             pending_asks: self.session.asks().len(),
             outstanding: self.session.counters().1,

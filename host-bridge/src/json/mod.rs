@@ -74,6 +74,7 @@ mod name {
     pub(super) const ASKS: &str = "asks";
     pub(super) const CONNECTED: &str = "connected";
     pub(super) const READY: &str = "ready";
+    pub(super) const DOOR: &str = "door";
     pub(super) const EVENTS: &str = "events";
     pub(super) const ON: &str = "on";
     pub(super) const WATCH: &str = "watch";

@@ -164,12 +164,6 @@ impl Session {
         self.shared.lock().state()
     }
 
-    /// The door that the session goes through, while there is one.
-    #[must_use]
-    pub fn door(&self) -> Option<Door> {
-        self.shared.lock().door()
-    }
-
     /// What the session counted, and how many requests are outstanding.
     #[must_use]
     pub fn counters(&self) -> (SessionCounters, usize) {

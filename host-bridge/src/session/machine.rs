@@ -166,7 +166,7 @@ impl Machine {
     /// How link and session stand.
     pub(super) fn state(&self) -> State {
         let boot = self.peer.as_ref().map(|peer| peer.boot);
-        State { connected: self.is_connected(), ready: self.is_ready(), boot }
+        State { connected: self.is_connected(), door: self.door(), boot }
     }
 
     fn tell_state(&mut self) {

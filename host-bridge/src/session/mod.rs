@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 use askr_wire::message::{AnswerReply, AnswerRequest, Decision};
 use askr_wire::{Message, SESSION_PAYLOAD_MAX, code};
 
+use crate::link::Door;
+
 pub use asks::{Answerer, Ask, AskEnd, AskId};
 pub use calls::Reply;
 pub use driver::{Observer, Session};
@@ -51,10 +53,10 @@ pub struct Pong {
 /// How link and session stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
-    /// A door to the guest is connected.
+    /// There is a connection to the guest, by any door.
     pub connected: bool,
-    /// The guest is in session.
-    pub ready: bool,
+    /// The door through which the guest is in session; `None` if it is not.
+    pub door: Option<Door>,
     /// The boot in session, or the last one that was.
     pub boot: Option<BootId>,
 }

@@ -176,7 +176,7 @@ impl Status {
         json!({
             name::CONNECTED: self.connected,
             name::READY: self.ready,
-            "door": self.door.map(Door::name),
+            name::DOOR: self.door.map(Door::name),
             "guest": self.peer.as_ref().map(peer),
             "pending_asks": self.pending_asks,
             "outstanding": self.outstanding,

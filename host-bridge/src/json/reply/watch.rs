@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::escape_controls;
 use crate::json::{AskName, bytes, name};
+use crate::link::Door;
 use crate::session::{Answerer, AskEnd, AskId, State};
 
 /// The line that tells how an ask ended.
@@ -37,6 +38,8 @@ pub fn ask_ended_pushed(ask: AskId, end: &AskEnd) -> String {
 #[must_use]
 pub fn state_pushed(state: &State) -> String {
     let boot = state.boot.map_or(Value::Null, |boot| boot.to_string().into());
-    let state = json!({ name::CONNECTED: state.connected, name::READY: state.ready });
+    let state = json!({
+        name::CONNECTED: state.connected, name::READY: state.door.is_some(), name::DOOR: state.door.map(Door::name),
+    });
     json!({ "state": state, name::BOOT: boot }).to_string()
 }
