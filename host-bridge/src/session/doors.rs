@@ -85,10 +85,11 @@ impl Doors {
         }
     }
 
-    /// This door took nothing: it is left alone for a while.
+    /// This door took nothing: it is left alone for a while, and for longer each time.
     pub(super) fn defer(&mut self, now: Instant, door: Door) {
         if let Some(greeting) = &mut self.greetings[door.index()] {
-            (greeting.at, greeting.pause) = (now + BLOCKED, 2 * BLOCKED);
+            let pause = greeting.pause.max(BLOCKED);
+            (greeting.at, greeting.pause) = (now + pause, (pause * 2).min(CLIMB_MAX));
         }
     }
 
