@@ -128,15 +128,17 @@ fn tshark_shows_what_a_guest_and_its_agents_say() {
 /// That what was called is there, with what belongs to it.
 fn check_calls(capture: &Capture, crashed: &Value) {
     let written = capture.one(
-        "askr.path == \"/tmp/a\" && askr.type == \"REQUEST\"",
+        "askr.path == \"/tmp/a\" && askr.type == \"REQUEST\" && !askr.sent_before_in",
         &["askr.verb", "askr.data", "askr.response_in"],
     );
     assert_eq!(written[..2], ["WRITE", "74657874"]);
     let answered = capture
         .one(&format!("frame.number == {}", written[2]), &["askr.verb", "askr.status", "askr.written"]);
     assert_eq!(answered, ["WRITE", "OK", "4"]);
-    let refused =
-        capture.one("askr.path == \"/tmp/none\" && askr.type == \"RESPONSE\"", &["askr.verb", "askr.status"]);
+    let refused = capture.one(
+        "askr.path == \"/tmp/none\" && askr.type == \"RESPONSE\" && !askr.sent_before_in",
+        &["askr.verb", "askr.status"],
+    );
     assert_eq!(refused, ["UNLINK", "ENOENT"]);
     // The fault, with what WAIT told of it.
     let fault = capture.one(

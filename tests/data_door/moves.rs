@@ -61,6 +61,15 @@ fn a_door_that_is_silent_is_left_and_used_again_when_it_speaks() {
 }
 
 /// Ends the line's connections again and again until told to stop.
+/// Ends the cutting, also when what happens meanwhile fails.
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
 fn keep_cutting(line: &Line, bridge: &Bridge, stop: &AtomicBool) -> usize {
     let mut cuts = 0;
     while !stop.load(Ordering::SeqCst) {
@@ -86,6 +95,7 @@ fn a_transfer_over_a_door_that_is_cut_again_and_again_loses_and_doubles_nothing(
     let stop = AtomicBool::new(false);
     let cuts = thread::scope(|scope| {
         let cutting = scope.spawn(|| keep_cutting(&line, &bridge, &stop));
+        let ends = Ends(&stop);
         let sender = scope.spawn(|| {
             // One line to the hub holds less than 4 MiB.
             for (offset, half) in [(0, &content[..SIZE / 2]), (SIZE / 2, &content[SIZE / 2..])] {
@@ -103,7 +113,7 @@ fn a_transfer_over_a_door_that_is_cut_again_and_again_loses_and_doubles_nothing(
             log += &entry;
         }
         sender.join().unwrap();
-        stop.store(true, Ordering::SeqCst);
+        drop(ends);
         cutting.join().unwrap()
     });
     assert!(cuts >= 3, "{cuts} cuts");
