@@ -213,12 +213,17 @@ impl<W> Router<W> {
         }
     }
 
-    /// There is nobody at this door any more: what base peers there were to get is given up. A session goes on, also at
-    /// another door: what is for it waits for its next frame.
+    /// There is nobody at this door any more: what base peers there were to get is given up, and what they asked for will
+    /// reach nobody. Asks that one had go to a base peer at another door. A session goes on, also at another door: what is
+    /// for it waits for its next frame.
     pub fn on_close(&mut self, now: Nanos, door: Door) {
+        if self.route == Route::Base && self.link.door(Route::Base) == Some(door) {
+            self.asks.resend();
+        }
         self.link.end_base(door);
         let refused = self.outbox.refusals.retain(|refusal| refusal.door != door);
         let dropped = self.base[door.index()].shift(State::Ready, State::Free);
+        self.base[door.index()].clear();
         self.stats.add(Counter::RepliesDropped, refused + dropped);
         self.reroute(now);
     }

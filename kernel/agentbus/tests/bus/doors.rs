@@ -137,7 +137,26 @@ fn asks_go_to_the_base_peer_that_spoke_last_while_it_is_there() {
     assert!(bus.router.is_attached(bus.now), "the other one is there");
     assert_eq!((bus.drain_at(Door::Data), bus.count(Counter::RepliesDropped)), (vec![], 1));
     bus.router.event(bus.now, &EXIT);
-    assert_eq!(kinds(&bus.drain_at(Door::Com2)), [FrameType::Event]);
+    let kinds = kinds(&bus.drain_at(Door::Com2));
+    assert_eq!(
+        kinds,
+        [FrameType::DecisionReq, FrameType::Event],
+        "the ask, which the other one may never have read"
+    );
+}
+
+#[test]
+fn what_is_ready_after_its_door_has_closed_is_for_nobody() {
+    let mut bus = Bus::new();
+    bus.at(Door::Com2).base(1, 0xFFFF, b"");
+    bus.drain_at(Door::Com2);
+    let slow = bus.at(Door::Data).base(1, code::STAT, b"/");
+    bus.router.on_close(bus.now, Door::Data);
+    let did = bus.base(1, code::STAT, b"/bin");
+    bus.serve(slow, b"of the one that has gone");
+    bus.serve(did, b"");
+    assert_eq!(bus.drain_at(Door::Data).len(), 1, "the new one's own answer");
+    assert_eq!(bus.count(Counter::RepliesOrphaned), 1);
 }
 
 #[test]
