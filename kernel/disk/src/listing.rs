@@ -24,6 +24,13 @@ pub(crate) struct Listing {
     entries: Vec<Placed>,
 }
 
+impl Listing {
+    /// Whether it is of the directory with this number.
+    pub(crate) const fn is_of(&self, dir: u64) -> bool {
+        self.dir == dir
+    }
+}
+
 impl<R: Lock> Tree<R> {
     /// Entries of a directory from place `cursor` on, in the order of their places: the next ones, or all that are left.
     /// There are none in one that was removed.

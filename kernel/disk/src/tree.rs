@@ -79,6 +79,8 @@ impl<R: Lock> Tree<R> {
             self.close(id);
             self.take_name(id);
             self.live.remove(&id);
+            // Another directory may get its number.
+            self.listing.take_if(|listing| listing.is_of(id));
         }
     }
 

@@ -109,6 +109,29 @@ fn what_changes_behind_a_page_is_in_the_next_one() {
     assert_eq!(page(&*other, &mut 0, usize::MAX), [("moved".to_owned(), 0)]);
 }
 
+/// A directory's number is free again when nobody uses it any more.
+#[test]
+fn a_directory_is_not_taken_for_another_that_had_its_number() {
+    let fs = Ram::formatted(16 << 20).mount();
+    let root = fs.root();
+    let first = root.mkdir(b"a", 0o755).unwrap();
+    for number in 0..600 {
+        write(&first, &format!("file{number:04}"), b"").flush().unwrap();
+    }
+    root.rename(b"a", &*root, b"b", true).unwrap();
+    let second = root.mkdir(b"a", 0o755).unwrap();
+    write(&second, "own", b"").flush().unwrap();
+    let number = first.metadata().unwrap().ino;
+    drop(second);
+    // Not to its end, so that its listing is kept.
+    assert_eq!(page(&*first, &mut 0, TAKEN).len(), TAKEN);
+    drop(first);
+    let again = root.lookup(b"a").unwrap();
+    assert_eq!(again.metadata().unwrap().ino, number, "as was meant");
+    assert!(again.lookup(b"own").is_ok());
+    assert_eq!(page(&*again, &mut 0, usize::MAX), [("own".to_owned(), 0)]);
+}
+
 #[test]
 fn a_directory_that_is_kept_is_not_read_again() {
     let ram = crowded();
