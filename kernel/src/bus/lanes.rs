@@ -15,8 +15,8 @@ use askr_agentbus::{Control, Request, Token};
 use askr_wire::status::Status;
 use spin::{Mutex, Once};
 
-/// Requests that wait for a worker. The window of a session and the places of base peers are 16 together; what is over
-/// that is of sessions that have ended.
+/// Requests that wait for a worker. The window of a session and the places of base peers at both doors are 24 together; what
+/// is over that is of sessions and connections that have ended.
 const JOBS_MAX: usize = 32;
 
 static FILES: Worker = Worker::new();

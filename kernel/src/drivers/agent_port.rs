@@ -240,7 +240,11 @@ impl AgentPort {
         while count < into.len() && !self.dead {
             let Some((buffer, from, to)) = self.reading.take().filter(|(_, from, to)| from < to) else {
                 let Some((buffer, length)) = self.receive.take_filled()? else { break };
-                self.reading = Some((buffer, 0, length));
+                if length == 0 {
+                    self.give_back(buffer)?;
+                } else {
+                    self.reading = Some((buffer, 0, length));
+                }
                 continue;
             };
             let piece = (to - from).min(into.len() - count);

@@ -78,7 +78,10 @@ impl Port for DataDoor {
     fn read(&self, into: &mut [u8]) -> usize {
         let read = |state: &mut State| {
             state.port.look();
-            state.port.read(into)
+            let count = state.port.read(into);
+            // What was sent before the other end went away may be read after that was noticed, and is given up once more.
+            state.was_open |= count > 0;
+            count
         };
         self.with(read).unwrap_or(0)
     }

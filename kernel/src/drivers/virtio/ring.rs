@@ -4,6 +4,7 @@ use super::Memory;
 use alloc::boxed::Box;
 use alloc::vec;
 use core::mem::ManuallyDrop;
+use core::sync::atomic::{Ordering, fence};
 use virtio_drivers::queue::VirtQueue;
 use virtio_drivers::transport::{SomeTransport, Transport};
 use virtio_drivers::{Error, Result};
@@ -135,6 +136,8 @@ impl<const N: usize> Ring<N> {
     /// Whether the device raises its interrupt when it is done with a buffer of this queue.
     pub(crate) fn set_interrupts(&mut self, on: bool) {
         self.queue.set_dev_notify(on);
+        // Before the next look at the queue: else the device may see the old word, and this side the old queue (2.7.7).
+        fence(Ordering::SeqCst);
     }
 
     /// Tells the device that there is something in the queue, if it wants to know.
