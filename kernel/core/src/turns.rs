@@ -1,6 +1,6 @@
 //! Who has the processor next when kernel tasks and programs want it: kernel tasks first, but not for ever.
 
-/// Nanoseconds that kernel tasks may have in a row while programs wait, and that programs then have before them.
+/// Nanoseconds that kernel tasks may have in a row before programs that wait go first, and for how long these do.
 pub const TURN: u64 = 10_000_000;
 
 /// The two sides.

@@ -83,7 +83,7 @@ pub(crate) fn seen_to(irq: u8, device: Device) {
     }
 }
 
-/// Opens a line that only one device has.
+/// Opens a line.
 pub(crate) fn open_line(irq: u8) {
     set_masked(irq, false);
 }

@@ -1,8 +1,7 @@
 //! The scheduler. One core; kernel code is never preempted: a task runs until it parks, yields or returns to user
 //! mode. User code is preempted by the tick. Kernel tasks (bus, terminal) run before user tasks, but not for ever
-//! (`askr_core::turns`). The shells of the console,
-//! the terminal's foreground group and all others take turns, however many there are of each, so that the person can always
-//! do something about them; else it is round robin.
+//! (`askr_core::turns`). The shells of the console, the terminal's foreground group and all others take turns, however
+//! many there are of each, so that the person can always do something about them; else it is round robin.
 
 mod task;
 mod timer;

@@ -3,9 +3,9 @@
 //! `docs/protocol.md` is the contract in words; this crate is the only code that knows the bytes. The kernel
 //! and the bridge on the host both use it, so neither can drift from the other.
 //!
-//! Bytes come in through [`Deframer::take`] or, one by one, [`Deframer::push`], which yields a [`Frame`]; its `code` tells which structs of
-//! [`message`] decode its payload. The other way round, a struct of [`message`] encodes itself into a payload
-//! and [`encode`] makes the bytes of the frame.
+//! Bytes come in through [`Deframer::take`] or, one by one, [`Deframer::push`], which yields a [`Frame`]; its `code`
+//! tells which structs of [`message`] decode its payload. The other way round, a struct of [`message`] encodes itself
+//! into a payload and [`encode`] makes the bytes of the frame.
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -27,7 +27,7 @@ pub(super) struct Com2;
 /// Opens the line.
 ///
 /// # Errors
-/// What is wrong with COM2; without it the machine has no agent.
+/// What is wrong with COM2; without it the agent has the data door, if the machine has one.
 pub(in crate::bus) fn open() -> Result<(), UartError> {
     LINE.lock().open(COM2)
 }

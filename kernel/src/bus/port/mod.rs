@@ -7,7 +7,7 @@ use crate::arch::clock::{Nanos, SECOND};
 use crate::drivers::serial::LineErrors;
 use askr_agentbus::Door;
 
-/// A door that takes nothing for so long is stalled: the frame in it is abandoned.
+/// A door that takes nothing for so long is stalled. COM2 gives up the frame on it then; the data door keeps what it has.
 const STALL: Nanos = SECOND;
 /// Time that the word of a panic may wait for a door.
 const EMERGENCY: Nanos = SECOND / 4;
