@@ -42,6 +42,18 @@ cat <<EOF
 line one \
 continued
 EOF
+cat <<EOF
+joined to \
+EOF
+and not \\
+EOF
+cat <<-EOF
+	tabs\
+	stay
+	EOF
+cat <<'EOF'
+as it is\
+EOF
 cat <nothing 2>/dev/null; echo $?
 echo x >/nothing/there 2>/dev/null; echo $?
 (: <nothing || echo no) 2>/dev/null; echo $?; (exec <nothing; echo no) 2>/dev/null; echo $?

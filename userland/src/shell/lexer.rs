@@ -248,9 +248,10 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// The lines up to the delimiter's.
+    /// The lines up to the delimiter's. Where something is expanded a backslash joins the next line to its own, which ends
+    /// nothing then (XCU 2.7.4).
     fn here_lines(&mut self, pending: &Pending) -> Result<Vec<u8>> {
-        let mut body = Vec::new();
+        let (mut body, mut goes_on) = (Vec::new(), false);
         loop {
             let rest = self.rest();
             if rest.is_empty() {
@@ -259,13 +260,15 @@ impl<'a> Parser<'a> {
             let end = rest.iter().position(|&byte| byte == b'\n');
             self.skip(end.map_or(rest.len(), |end| end + 1));
             let mut line = &rest[..end.unwrap_or(rest.len())];
-            if pending.strip {
+            if pending.strip && !goes_on {
                 let tabs = line.iter().take_while(|&&byte| byte == b'\t').count();
                 line = &line[tabs..];
             }
-            if line == pending.delimiter {
+            if line == pending.delimiter && !goes_on {
                 return Ok(body);
             }
+            let backslashes = line.iter().rev().take_while(|&&byte| byte == b'\\').count();
+            goes_on = !pending.plain && backslashes % 2 == 1;
             body.extend_from_slice(line);
             body.push(b'\n');
         }
