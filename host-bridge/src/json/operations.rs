@@ -55,22 +55,6 @@ pub const OPERATIONS: &[Operation] = &[
     op("link.capture", &["on"]),
 ];
 
-const SPAWN: &[&str] = &[
-    "argv",
-    "argv_base64",
-    "path",
-    "path_base64",
-    "env",
-    "env_base64",
-    "cwd",
-    "cwd_base64",
-    "stdin",
-    "stdin_base64",
-    "stdin_open",
-    "deadline_ms",
-    "max_output",
-];
-
 const RUN: &[&str] = &[
     "argv",
     "argv_base64",
@@ -87,6 +71,9 @@ const RUN: &[&str] = &[
     "max_output",
     "max",
 ];
+
+/// The same, but for how much output its reply may have: it has none.
+const SPAWN: &[&str] = RUN.split_at(RUN.len() - 1).0;
 
 impl Operation {
     /// The one with this name.
