@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::ArgMatches;
-use host_bridge::client::{HubClient, find_socket};
+use host_bridge::client::{HubClient, Refusal, find_socket};
 use host_bridge::json::{self, Answer};
 
 use crate::exit::{Exit, Failure};
@@ -43,16 +43,12 @@ fn show(answer: &Answer) -> Result<(), String> {
             Some(content) => print(&content),
             None => print(format!("{}\n", json::pretty(ok)).as_bytes()),
         },
-        Answer::Error { code, message, hint } => Err(format!("{code}: {} ({hint})", printable(message))),
-        Answer::Other => {
-            Err("the hub's reply is no reply; are hub and askr-bridge of different versions?".into())
-        }
+        // It may quote names from the guest: nothing of theirs that a terminal obeys is shown.
+        other => Err(Refusal::of(other).map_or_else(
+            || "the hub's reply is no reply; are hub and askr-bridge of different versions?".into(),
+            |refusal| refusal.to_string(),
+        )),
     }
-}
-
-/// The message may quote names from the guest: no control character of theirs reaches the terminal.
-fn printable(text: &str) -> String {
-    text.chars().map(|symbol| if symbol.is_control() { '\u{fffd}' } else { symbol }).collect()
 }
 
 fn print(bytes: &[u8]) -> Result<(), String> {

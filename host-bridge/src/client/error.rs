@@ -4,6 +4,7 @@ use std::time::Duration;
 use std::{fmt, io};
 
 use super::NoHub;
+use crate::json::Answer;
 
 /// Why a call brought nothing.
 #[derive(Debug)]
@@ -41,6 +42,15 @@ impl Error {
             Self::Refused(refusal) => Some(&refusal.code),
             _ => None,
         }
+    }
+}
+
+impl Refusal {
+    /// What an answer that is an error says, for those who have the hub's lines; `None` for another answer.
+    #[must_use]
+    pub fn of(answer: &Answer) -> Option<Self> {
+        let Answer::Error { code, message, hint } = answer else { return None };
+        Some(Self { code: code.clone(), message: message.clone(), hint: hint.clone(), boot: None })
     }
 }
 

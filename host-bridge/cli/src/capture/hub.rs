@@ -7,7 +7,7 @@ use std::sync::mpsc::SyncSender;
 use std::thread;
 use std::time::Duration;
 
-use host_bridge::client::{HubClient, NoHub, find_socket};
+use host_bridge::client::{HubClient, NoHub, Refusal, find_socket};
 use host_bridge::json::{self, Answer, Captured};
 use serde_json::{Value, json};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -87,8 +87,8 @@ fn hear(mut hub: HubClient, inputs: &SyncSender<Input>) -> io::Result<String> {
             match (Answer::of(&value), ender.take()) {
                 (Answer::Ok(_), Some(ender)) => Input::Begun(ender),
                 (Answer::Ok(ok), None) => Input::Ended(json::dropped_of(&ok).unwrap_or(0)),
-                (Answer::Error { code, message, hint }, _) => {
-                    return Ok(format!("{code}: {message} ({hint})"));
+                (answer @ Answer::Error { .. }, _) => {
+                    return Ok(Refusal::of(&answer).map_or_else(String::new, |refusal| refusal.to_string()));
                 }
                 (Answer::Other, unused) => {
                     ender = unused;
