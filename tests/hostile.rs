@@ -20,6 +20,8 @@ static GUEST: Shared = Shared::new(Machine::new);
 const ABSURD: [u64; 7] = [(1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 32, 1 << 63, u64::MAX - 1, u64::MAX];
 /// Frames that the mutations start from, and mutations of each.
 const MUTATIONS: usize = 40;
+/// Connections that end while the kernel sends.
+const RECONNECTS: usize = 20;
 
 /// A frame between its delimiters, whatever it says: `len` and checksum are those of the bytes, and the type is any.
 fn delimited(kind: u8, seq: u32, code: u16, payload: &[u8]) -> Vec<u8> {
@@ -275,6 +277,24 @@ fn more_requests_than_there_is_room_for_are_refused_and_the_link_lives() {
     }
     peer.set_session(session);
     is_well(&mut askr, &mut peer);
+}
+
+#[test]
+fn who_connects_within_a_frame_gets_whole_ones() {
+    let mut askr = GUEST.take();
+    let read = bytes(&ReadRequest { offset: 0, len: u32::MAX, path: b"/bin/sh" });
+    for _ in 0..RECONNECTS {
+        let mut peer = Peer::in_session(askr.vm());
+        let first = peer.send(code::READ, &read);
+        // These are on their way when the connection ends.
+        for _ in 1..8 {
+            peer.send(code::READ, &read);
+        }
+        assert_eq!(peer.response(first, code::READ).0, Status::Ok);
+        drop(peer);
+        let mut next = Peer::in_session(askr.vm());
+        is_well(&mut askr, &mut next);
+    }
 }
 
 #[test]

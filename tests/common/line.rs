@@ -88,18 +88,25 @@ pub(super) fn lock(line: &Mutex<Line>) -> MutexGuard<'_, Line> {
     line.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Reads frames until the connection or the receiver ends. What comes before the first delimiter is the rest of a frame
+/// to whoever was connected before, so it is neither a frame nor a broken one.
 pub(super) fn read_all(
     mut stream: UnixStream,
     sender: &Sender<Result<Received, FrameError>>,
     pause_ms: &AtomicU64,
 ) {
     let (mut deframer, mut wire, mut piece) = (Box::new(Deframer::new()), Vec::new(), [0; 4096]);
+    let mut begun = false;
     loop {
         let pause = Duration::from_millis(pause_ms.load(Ordering::SeqCst));
         let most = if pause.is_zero() { piece.len() } else { 1 };
         let Ok(count @ 1..) = stream.read(&mut piece[..most]) else { return };
         thread::sleep(pause);
         for &byte in &piece[..count] {
+            begun |= byte == 0;
+            if !begun {
+                continue;
+            }
             let received = deframer.push(byte).map(|result| {
                 result.map(|frame| Received { frame: OwnedFrame::from(&frame), wire: wire.clone() })
             });
