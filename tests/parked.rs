@@ -83,6 +83,8 @@ fn a_peer_that_stops_reading_for_a_minute_costs_nothing() {
 
 fn parked_costs_nothing(time: Duration) {
     let mut askr = Askr::boot(&Machine::new());
+    // The tick rests unless a program computes.
+    askr.run("spin &");
     let before = measure(&mut askr, CONTROL);
     let memory = askr.memory();
 

@@ -44,8 +44,8 @@ extern "C" fn kernel_main(info: &'static mut BootInfo) -> ! {
         console::mark_start();
     }
     arch::cpu::init();
-    arch::clock::init();
     arch::pic::init();
+    arch::clock::init();
     random::init();
     sched::init().expect("memory for the scheduler");
     if !drivers::debugcon::is_enabled() {

@@ -1,11 +1,13 @@
-//! Time: a monotonic clock from the time-stamp counter, calibrated once against the PIT, the PIT's periodic
-//! interrupt as the tick, and the wall clock, which is compared with the CMOS.
+//! Time: a monotonic clock from the time-stamp counter, calibrated once against the PIT, the tick, and the wall clock,
+//! which is compared with the CMOS. The tick is the local APIC's timer, which rests while there is nothing to do; on a
+//! machine without one it is the PIT, which never does.
 
-use super::rtc;
+use super::{apic, pic, rtc};
 use askr_core::wall::Wall;
 use core::arch::x86_64::_rdtsc;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use spin::Mutex;
+use x86_64::instructions::interrupts::without_interrupts;
 use x86_64::instructions::port::Port;
 
 /// Nanoseconds since boot.
@@ -15,6 +17,11 @@ pub(crate) type Nanos = u64;
 pub(crate) const SECOND: Nanos = 1_000_000_000;
 /// Ticks per second.
 pub(crate) const HZ: u32 = 100;
+/// Between two ticks.
+pub(crate) const TICK: Nanos = SECOND / HZ as Nanos;
+/// The longest rest, so that the alarm, which is set a little late and whose scale is less exact than the clock's, is
+/// never late by more than a tick.
+const REST_MAX: Nanos = SECOND;
 
 /// Frequency of the PIT (Intel 8254 with the PC's crystal).
 const PIT_HZ: u64 = 1_193_182;
@@ -23,10 +30,15 @@ const SCALE_BITS: u32 = 32;
 
 static BASE: AtomicU64 = AtomicU64::new(0);
 static SCALE: AtomicU64 = AtomicU64::new(1 << SCALE_BITS);
+/// Whether the tick can rest, and whether it does.
+static CAN_REST: AtomicBool = AtomicBool::new(false);
+static RESTS: AtomicBool = AtomicBool::new(false);
+/// While it rests: when the alarm comes.
+static ALARM: AtomicU64 = AtomicU64::new(0);
 /// Only tasks look at it.
 static WALL: Mutex<Wall> = Mutex::new(Wall::new());
 
-/// Calibrates the counter (about 20 ms), reads the wall clock and starts the tick.
+/// Calibrates the counter (about 20 ms), reads the wall clock and starts the tick. After [`pic::init`].
 pub(crate) fn init() {
     let hz = calibrate();
     SCALE.store(((u128::from(SECOND) << SCALE_BITS) / u128::from(hz)) as u64, Ordering::Relaxed);
@@ -67,9 +79,45 @@ pub(crate) fn counter() -> u64 {
 }
 
 fn start_tick() {
-    let divisor = (PIT_HZ / u64::from(HZ)) as u16;
-    // Channel 0, low then high byte, mode 2 (rate generator).
-    program_pit(0x34, 0x40, divisor);
+    if apic::calibrate() {
+        CAN_REST.store(true, Ordering::Relaxed);
+        // Mode 0 (interrupt on terminal count): it counts once, and its line stays closed.
+        program_pit(0x30, 0x40, 0);
+        apic::tick_each(TICK);
+    } else {
+        // Channel 0, low then high byte, mode 2 (rate generator).
+        program_pit(0x34, 0x40, (PIT_HZ / u64::from(HZ)) as u16);
+        pic::open_line(pic::IRQ_TIMER);
+    }
+}
+
+/// Stops the tick: no program runs. An alarm comes instead, at `deadline` or earlier.
+pub(crate) fn rest_until(deadline: Nanos) {
+    if !CAN_REST.load(Ordering::Relaxed) {
+        return;
+    }
+    without_interrupts(|| {
+        let now = now();
+        let deadline = deadline.min(now + REST_MAX);
+        let alarm = ALARM.load(Ordering::Relaxed);
+        let is_set = RESTS.swap(true, Ordering::Relaxed) && (now..=deadline).contains(&alarm);
+        if !is_set {
+            ALARM.store(deadline, Ordering::Relaxed);
+            apic::alarm_in(deadline.saturating_sub(now));
+        }
+    });
+}
+
+/// Whether the tick rests. Who then adds a deadline calls [`rest_until`] with it.
+pub(crate) fn rests() -> bool {
+    RESTS.load(Ordering::Relaxed)
+}
+
+/// Starts the tick again, if it rests: a program runs. Interrupts are off.
+pub(crate) fn end_rest() {
+    if RESTS.swap(false, Ordering::Relaxed) {
+        apic::tick_each(TICK);
+    }
 }
 
 fn program_pit(command: u8, channel: u16, divisor: u16) {
@@ -126,16 +174,25 @@ fn measure() -> u64 {
     FALLBACK_HZ
 }
 
-/// One pair of time-stamp counter and PIT count, the tightest of a few.
+/// One pair of time-stamp counter and PIT count.
 fn sample() -> (u64, u16) {
-    const TRIES: usize = 4;
-    let mut best = (u64::MAX, 0, 0);
-    for _ in 0..TRIES {
-        let before = counter();
-        let count = pit_count();
-        let width = counter() - before;
-        if width < best.0 {
-            best = (width, before + width / 2, count);
+    tightest(counter, pit_count)
+}
+
+/// The time of a reading, and the reading: the tightest of a few.
+pub(super) fn tightest<T>(time: impl Fn() -> u64, read: impl Fn() -> T) -> (u64, T) {
+    const MORE_TRIES: usize = 3;
+    let once = || {
+        let before = time();
+        let value = read();
+        let width = time() - before;
+        (width, before + width / 2, value)
+    };
+    let mut best = once();
+    for _ in 0..MORE_TRIES {
+        let next = once();
+        if next.0 < best.0 {
+            best = next;
         }
     }
     (best.1, best.2)

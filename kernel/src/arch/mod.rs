@@ -1,6 +1,7 @@
 //! What is particular to x86-64: boot, descriptor tables, traps, the context switch, clock and interrupt
 //! controller. Together with `mm` and the driver constructors the home of `unsafe`.
 
+mod apic;
 pub(crate) mod boot;
 pub(crate) mod clock;
 pub(crate) mod context;

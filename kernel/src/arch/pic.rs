@@ -1,13 +1,12 @@
-//! The 8259 interrupt controllers and, before them, the local APIC in virtual-wire mode.
+//! The 8259 interrupt controllers, whose interrupts come through the local APIC where there is one.
 
+use super::apic;
 use super::trap::IRQ_BASE;
-use crate::mm;
 use crate::sched::{self, Task};
 use crate::sync::IrqMutex;
 use alloc::sync::Arc;
 use pic8259::ChainedPics;
 use x86_64::instructions::port::Port;
-use x86_64::registers::model_specific::{ApicBase, ApicBaseFlags};
 
 /// Interrupt line of the timer.
 pub(crate) const IRQ_TIMER: u8 = 0;
@@ -22,10 +21,10 @@ const IRQ_CASCADE: u8 = 2;
 // SAFETY: 32 and 40 do not collide with the processor's exceptions.
 static PICS: IrqMutex<ChainedPics> = IrqMutex::new(unsafe { ChainedPics::new(IRQ_BASE, IRQ_BASE + 8) });
 
-/// Programs the controllers with the timer and both serial lines open and everything else masked.
+/// Programs the controllers with both serial lines open and everything else masked.
 pub(crate) fn init() {
-    wire_local_apic();
-    let open = (1_u8 << IRQ_TIMER) | (1 << IRQ_CASCADE) | (1 << IRQ_COM2) | (1 << IRQ_COM1);
+    apic::init();
+    let open = (1_u8 << IRQ_CASCADE) | (1 << IRQ_COM2) | (1 << IRQ_COM1);
     let mut pics = PICS.lock();
     // SAFETY: the vectors have their handlers (trap::init ran).
     unsafe {
@@ -97,30 +96,6 @@ fn set_masked(irq: u8, masked: bool) {
         *mask = if masked { *mask | bit } else { *mask & !bit };
         pics.write_masks(masks[0], masks[1]);
     }
-}
-
-/// Opens LINT0 for the 8259 (ExtINT). Firmware that boots us directly (qboot, microvm) leaves it masked, and then
-/// no interrupt ever arrives. Register offsets: Intel SDM vol. 3A, table 11-1.
-fn wire_local_apic() {
-    const SPURIOUS: u64 = 0xf0;
-    const LINT0: u64 = 0x350;
-    const LINT1: u64 = 0x360;
-    const ENABLE: u32 = 0x100;
-    const SPURIOUS_VECTOR: u32 = 0x2f;
-    const EXT_INT: u32 = 0x700;
-    const NMI: u32 = 0x400;
-    let (base, flags) = ApicBase::read();
-    if !flags.contains(ApicBaseFlags::LAPIC_ENABLE) {
-        return;
-    }
-    let write = |offset: u64, value: u32| {
-        let register = mm::phys_to_virt(base.start_address().as_u64() + offset) as *mut u32;
-        // SAFETY: the local APIC's page is mapped with the first 4 GiB and CPU-private.
-        unsafe { register.write_volatile(value) };
-    };
-    write(SPURIOUS, ENABLE | SPURIOUS_VECTOR);
-    write(LINT0, EXT_INT);
-    write(LINT1, NMI);
 }
 
 /// Serves interrupt line `irq` with interrupts off.

@@ -1,7 +1,7 @@
 //! Traps: the frame, the interrupt descriptor table, and what each vector leads to.
 
 use super::gdt::{self, USER_CS, USER_SS};
-use super::{cpu, pic};
+use super::{apic, cpu, pic};
 use askr_core::signal::frame::Registers;
 use core::arch::global_asm;
 use spin::Once;
@@ -16,7 +16,9 @@ use x86_64::structures::idt::InterruptDescriptorTable;
 pub(crate) const SYSCALL_VECTOR: u64 = 0x100;
 /// Exceptions take the vectors below this, the interrupt controller those from here.
 pub(crate) const IRQ_BASE: u8 = 32;
-const VECTORS: u8 = 48;
+const VECTORS: u8 = 49;
+/// That of the local APIC's timer, after the 16 lines of the 8259.
+pub(super) const TIMER_VECTOR: u8 = 48;
 const NMI: u8 = 2;
 const DOUBLE_FAULT: u8 = 8;
 const MACHINE_CHECK: u8 = 18;
@@ -26,6 +28,7 @@ global_asm!(
     user_ss = const USER_SS,
     user_cs = const USER_CS,
     syscall_vector = const SYSCALL_VECTOR,
+    vectors = const VECTORS,
 );
 
 unsafe extern "C" {
@@ -223,10 +226,11 @@ pub(crate) fn set_kernel_stack(top: u64) {
 #[unsafe(no_mangle)]
 extern "C" fn trap_entry(frame: &mut TrapFrame) {
     cpu::deny_user_memory();
-    // vector < 48: the stubs push nothing else.
+    // Below VECTORS: the stubs push nothing else.
     match frame.vector as u8 {
         // These come on stacks of their own and may interrupt anything: no lock, no other task.
         vector @ (NMI | DOUBLE_FAULT | MACHINE_CHECK) => return machine_event(vector, frame),
+        TIMER_VECTOR => apic::on_timer(),
         vector if vector >= IRQ_BASE => pic::handle(vector - IRQ_BASE),
         _ if frame.is_user() => {
             let address = Cr2::read_raw();

@@ -1,13 +1,13 @@
 // Entries for exceptions, interrupts and system calls. All build the same TrapFrame (see trap.rs), so one
 // structure serves faults, preemption, signals and exec.
 
-// ---- exceptions and interrupts: 48 stubs of 16 bytes, vector n at trap_stubs + 16 n ----
+// ---- exceptions and interrupts: stubs of 16 bytes, vector n at trap_stubs + 16 n ----
 .section .text
 .align 16
 .global trap_stubs
 trap_stubs:
 .set vector, 0
-.rept 48
+.rept {vectors}
     .align 16
     // The processor itself pushes an error code for these (Intel SDM vol. 3A, table 6-1).
     .if (vector != 8) && (vector != 10) && (vector != 11) && (vector != 12) && (vector != 13) && (vector != 14) && (vector != 17) && (vector != 21)

@@ -1,7 +1,7 @@
 //! Timers that send SIGALRM: `alarm(2)` and `setitimer(2)` with ITIMER_REAL. A kernel task waits for the earliest.
 
 use super::{Pid, Process, signal, table};
-use crate::arch::clock::{self, HZ, Nanos, SECOND};
+use crate::arch::clock::{self, Nanos, TICK};
 use crate::sched::{self, Task};
 use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
@@ -18,9 +18,6 @@ pub(crate) struct Alarm {
     /// How long it then runs again; 0 for not at all.
     pub(crate) interval: Nanos,
 }
-
-/// The shortest time between two signals of a timer.
-const TICK: Nanos = SECOND / HZ as Nanos;
 
 /// The timers that run, by deadline; at most one for each process.
 static ALARMS: Mutex<BTreeSet<(Nanos, Pid)>> = Mutex::new(BTreeSet::new());

@@ -171,16 +171,25 @@ pub(crate) fn run_timers() {
 /// parked it, or ended it. Returns when the task is scheduled again. Interrupts are off on entry and on return.
 fn leave() {
     charge(&current());
+    let mut ticked_in_vain = false;
     loop {
         timer::run();
         let next = SCHEDULER.lock().pop();
         if let Some(next) = next {
+            if next.process().is_some() {
+                clock::end_rest();
+            }
             RUNS_SINCE.store(clock::now(), Ordering::Relaxed);
             return switch_to(next);
+        }
+        // Not before a tick has come for nothing: programs that are busy pause often and shortly.
+        if ticked_in_vain || clock::rests() {
+            clock::rest_until(timer::next());
         }
         // STI takes effect after the next instruction, so an interrupt between the test above and HLT wakes it.
         interrupts::enable_and_hlt();
         interrupts::disable();
+        ticked_in_vain |= timer::has_ticked();
     }
 }
 

@@ -1,4 +1,4 @@
-//! Deadlines of parked tasks. The interrupt only notes the tick; the map is kept by tasks.
+//! Deadlines of parked tasks. The interrupt only notes the tick, or the alarm; the map is kept by tasks.
 
 use super::{Task, current, park, unpark};
 use crate::arch::clock::{self, Nanos};
@@ -14,6 +14,16 @@ static TICKED: AtomicBool = AtomicBool::new(false);
 
 pub(super) fn on_tick() {
     TICKED.store(true, Ordering::Relaxed);
+}
+
+/// Whether a tick came that [`run`] has not seen.
+pub(super) fn has_ticked() -> bool {
+    TICKED.load(Ordering::Relaxed)
+}
+
+/// The earliest deadline, or one that never comes.
+pub(super) fn next() -> Nanos {
+    TIMERS.lock().first_key_value().map_or(Nanos::MAX, |(key, _)| key.0)
 }
 
 /// Wakes the tasks whose deadline has come. At most as many as there are timers now.
@@ -40,6 +50,9 @@ pub(crate) fn park_until(deadline: Nanos) {
     }
     let key = (deadline, NEXT_KEY.fetch_add(1, Ordering::Relaxed));
     TIMERS.lock().insert(key, current());
+    if clock::rests() {
+        clock::rest_until(deadline);
+    }
     park();
     TIMERS.lock().remove(&key);
 }
