@@ -342,10 +342,10 @@ static void identity(void) {
     child = call(SYS_vfork);
     if (child == 0) call(SYS_exit_group, 34);
     ends("vfork", child);
-    child = call(SYS_clone, SIGUSR2, 0, 0, 0, 0);
-    if (child == 0) call(SYS_exit_group, 35);
     sigset_t set;
     sigemptyset(&set), sigaddset(&set, SIGUSR2), sigprocmask(SIG_BLOCK, &set, 0);
+    child = call(SYS_clone, SIGUSR2, 0, 0, 0, 0);
+    if (child == 0) call(SYS_exit_group, 35);
     is("wait for a child that ends with another signal", call(SYS_wait4, child, &status, 0, 0));
     holds("wait for it with __WALL", call(SYS_wait4, child, &status, __WALL, 0) == child);
     sigpending(&set);

@@ -3,7 +3,7 @@
 //! and SMAP stays on. A program's memory cannot change under the copy: one core, and the kernel is not preempted.
 
 use super::space::AddressSpace;
-use super::{PAGE, phys_to_virt};
+use super::{PAGE, USER_END, phys_to_virt};
 use alloc::vec::Vec;
 use askr_abi::Errno;
 use askr_core::areas::Access;
@@ -16,6 +16,7 @@ pub(crate) fn copy_in(space: &mut AddressSpace, address: u64, into: &mut [u8]) -
     walk(space, address, into.len(), Access::Read, |source, range| {
         // SAFETY: `walk` gives pointers to mapped memory of that length.
         unsafe { core::ptr::copy_nonoverlapping(source, into[range.clone()].as_mut_ptr(), range.len()) };
+        true
     })
 }
 
@@ -27,7 +28,35 @@ pub(crate) fn copy_out(space: &mut AddressSpace, address: u64, from: &[u8]) -> R
     walk(space, address, from.len(), Access::Write, |target, range| {
         // SAFETY: `walk` gives pointers to mapped memory of that length.
         unsafe { core::ptr::copy_nonoverlapping(from[range.clone()].as_ptr(), target, range.len()) };
+        true
     })
+}
+
+/// Lets `fill` write straight into the program's memory, a page at a time, until it has less for one than there is room.
+/// It is told how much came before and must not wait. Returns how much came: less also where the rest of the range is not
+/// writable memory of the program.
+///
+/// # Errors
+/// Before anything came: EFAULT, and those of `fill`.
+pub(crate) fn fill(
+    space: &mut AddressSpace,
+    address: u64,
+    length: usize,
+    mut fill: impl FnMut(&mut [u8], usize) -> Result<usize, Errno>,
+) -> Result<usize, Errno> {
+    let (mut done, mut result) = (0, Ok(()));
+    let walked = walk(space, address, length, Access::Write, |target, range| {
+        // SAFETY: `walk` gives pointers to mapped memory of that length. The program does not run meanwhile, and who
+        // does not wait is alone in the kernel.
+        let page = unsafe { core::slice::from_raw_parts_mut(target, range.len()) };
+        let wanted = range.len();
+        match fill(page, range.start) {
+            Ok(got) => done += got,
+            Err(errno) => result = Err(errno),
+        }
+        result.is_ok() && done == range.start + wanted
+    });
+    if done > 0 { Ok(done) } else { walked.and(result).map(|()| 0) }
 }
 
 /// A NUL-terminated string without its NUL.
@@ -66,6 +95,11 @@ pub(crate) fn word(space: &mut AddressSpace, address: u64) -> Result<u64, Errno>
     Ok(u64::from_le_bytes(bytes))
 }
 
+/// Whether a program can have memory there at all.
+pub(crate) fn is_possible(address: u64, length: u64) -> bool {
+    address.checked_add(length).is_some_and(|end| end <= USER_END)
+}
+
 /// Checks that the whole range may be used so, filling in pages, without copying anything.
 ///
 /// # Errors
@@ -76,15 +110,16 @@ pub(crate) fn check(
     length: usize,
     access: Access,
 ) -> Result<(), Errno> {
-    walk(space, address, length, access, |_, _| ())
+    walk(space, address, length, access, |_, _| true)
 }
 
+/// Goes through the pages of a range until `visit` returns false.
 fn walk(
     space: &mut AddressSpace,
     address: u64,
     length: usize,
     access: Access,
-    mut visit: impl FnMut(*mut u8, core::ops::Range<usize>),
+    mut visit: impl FnMut(*mut u8, core::ops::Range<usize>) -> bool,
 ) -> Result<(), Errno> {
     address.checked_add(length as u64).ok_or(Errno::EFAULT)?;
     let mut done = 0;
@@ -92,7 +127,9 @@ fn walk(
         let at = address + done as u64;
         let physical = space.touch(at, access)?;
         let count = (length - done).min((PAGE - at % PAGE) as usize);
-        visit(phys_to_virt(physical) as *mut u8, done..done + count);
+        if !visit(phys_to_virt(physical) as *mut u8, done..done + count) {
+            break;
+        }
         done += count;
     }
     Ok(())

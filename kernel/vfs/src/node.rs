@@ -74,6 +74,11 @@ pub trait Vnode: Any + Send + Sync {
         Err(self.not_a_file())
     }
 
+    /// Whether its content is simply there: reading it never waits, and costs the same in small pieces.
+    fn is_at_hand(&self) -> bool {
+        false
+    }
+
     /// Writes at `offset` (streams ignore it); a gap before it reads as zeros. May write less than all.
     ///
     /// # Errors

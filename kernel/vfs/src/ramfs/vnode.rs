@@ -64,6 +64,10 @@ impl Vnode for Node {
         Ok(())
     }
 
+    fn is_at_hand(&self) -> bool {
+        true
+    }
+
     fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize> {
         Ok(self.content()?.lock().read_at(offset, into))
     }
