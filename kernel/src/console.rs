@@ -13,6 +13,7 @@ use crate::process::terminal;
 use crate::sched::{self, Task, WaitQueue};
 use crate::screen;
 use crate::sync::IrqMutex;
+use crate::timeline::{self, Point};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -218,6 +219,7 @@ pub(crate) fn is_readable() -> bool {
 /// # Errors
 /// EAGAIN if there is nothing yet.
 pub(crate) fn read(into: &mut [u8]) -> Result<usize, Errno> {
+    timeline::pass(Point::Read, into.len() as u64);
     let count = with_terminal(|terminal| terminal.read(into));
     take_up_backlog();
     count.ok_or(Errno::EAGAIN)

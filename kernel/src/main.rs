@@ -22,10 +22,12 @@ mod sched;
 mod screen;
 mod sync;
 mod syscall;
+mod timeline;
 mod trace;
 mod version;
 
 use bootloader_api::BootInfo;
+use timeline::Point;
 use x86_64::instructions::interrupts;
 
 /// The first program.
@@ -34,6 +36,7 @@ const INIT: &[u8] = b"/bin/init";
 /// Where both doors end, interrupts off, on the boot stack. Brings everything up, starts the first program, and parks for good.
 #[unsafe(no_mangle)]
 extern "C" fn kernel_main(info: &'static mut BootInfo) -> ! {
+    timeline::pass(Point::Boot, 0);
     let initrd = fs::initrd::locate(info);
     screen::locate(info);
     drivers::debugcon::init();
@@ -45,7 +48,9 @@ extern "C" fn kernel_main(info: &'static mut BootInfo) -> ! {
     }
     arch::cpu::init();
     arch::pic::init();
+    timeline::pass(Point::Boot, 1);
     arch::clock::init();
+    timeline::pass(Point::Boot, 2);
     random::init();
     sched::init().expect("memory for the scheduler");
     if !drivers::debugcon::is_enabled() {
@@ -56,11 +61,14 @@ extern "C" fn kernel_main(info: &'static mut BootInfo) -> ! {
         kprintln!("COM1: {error}");
     }
     fs::init(initrd);
+    timeline::pass(Point::Boot, 3);
     console::start().expect("memory for the terminal");
     bus::start().expect("memory for the bus");
     process::alarm::init().expect("memory for the alarms");
+    timeline::pass(Point::Boot, 4);
     interrupts::enable();
     fs::disk::mount();
+    timeline::pass(Point::Boot, 5);
     if let Err(error) = process::spawn_init(INIT) {
         panic!("cannot start /bin/init from the initrd: {error}");
     }

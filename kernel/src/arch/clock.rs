@@ -60,6 +60,13 @@ pub(crate) fn uptime() -> Nanos {
     if BASE.load(Ordering::Relaxed) == 0 { 0 } else { now() }
 }
 
+/// Microseconds from [`init`] to a moment of the counter; before it they are negative.
+pub(crate) fn micros_at(counter: u64) -> i64 {
+    let ticks = counter.wrapping_sub(BASE.load(Ordering::Relaxed)).cast_signed();
+    let nanos = (i128::from(ticks) * i128::from(SCALE.load(Ordering::Relaxed))) >> SCALE_BITS;
+    (nanos / 1000) as i64
+}
+
 /// Time since 1970 in nanoseconds: the monotonic clock from the CMOS clock's date at boot on, and from its date now if
 /// the machine stood still meanwhile.
 pub(crate) fn wall() -> Nanos {

@@ -4,6 +4,7 @@ use super::apic;
 use super::trap::IRQ_BASE;
 use crate::sched::{self, Task};
 use crate::sync::IrqMutex;
+use crate::timeline::{self, Point};
 use alloc::sync::Arc;
 use pic8259::ChainedPics;
 use x86_64::instructions::port::Port;
@@ -102,6 +103,9 @@ fn set_masked(irq: u8, masked: bool) {
 pub(crate) fn handle(irq: u8) {
     if is_spurious(irq) {
         return;
+    }
+    if irq != IRQ_TIMER {
+        timeline::pass(Point::Interrupt, irq.into());
     }
     match irq {
         IRQ_TIMER => crate::sched::on_tick(),

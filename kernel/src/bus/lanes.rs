@@ -6,6 +6,7 @@ use super::control::{self, Lane, Upload};
 use super::{jobs, wake, with_router};
 use crate::arch::clock;
 use crate::sched::{self, Task};
+use crate::timeline::{self, Point};
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -47,6 +48,7 @@ pub(super) fn submit(control: &Control<'_>) {
 
 /// Gives the answer to a request, for the bus to send. For tasks, at any time.
 pub(super) fn respond(token: Token, result: &Result<Vec<u8>, Status>) {
+    timeline::pass(Point::Answer, result.as_ref().map_or(0, Vec::len) as u64);
     with_router(|router| router.respond(token, result.as_deref().map_err(|&status| status)));
     wake();
 }

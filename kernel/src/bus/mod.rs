@@ -22,6 +22,7 @@ use crate::arch::clock::{self, Nanos, SECOND};
 use crate::drivers::serial::LineErrors;
 use crate::process::{self, Pid};
 use crate::sched::{self, Task};
+use crate::timeline::{self, Point};
 use crate::{kprintln, random, version};
 use alloc::boxed::Box;
 use alloc::format;
@@ -121,6 +122,7 @@ impl Inward {
         while let Some(result) = self.deframer.take(&mut bytes) {
             match result {
                 Ok(frame) => {
+                    timeline::pass(Point::FrameIn, frame.payload.len() as u64);
                     self.port.clear_stall();
                     on_frame(self.door, &frame);
                 }
@@ -197,6 +199,7 @@ fn transmit(door: Door, frame: &mut [u8; FRAME_MAX]) -> Option<Nanos> {
                 let next = with_router(|router| router.next_frame(clock::now(), door, frame));
                 let Some(length) = next else { return with_router(|router| router.next_event(door)) };
                 port.send(&frame[..length]);
+                timeline::pass(Point::FrameOut, length as u64);
             }
             Watch::Busy(deadline) | Watch::Waiting(deadline) => return Some(deadline),
             Watch::Stalled => with_router(|router| router.on_stall(door)),

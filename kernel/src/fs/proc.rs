@@ -3,7 +3,7 @@
 use super::DEV_PROC;
 use crate::arch::clock::{self, SECOND};
 use crate::process::{self, Facts, Pid};
-use crate::{bus, console, mm, policy, sched, trace, version};
+use crate::{bus, console, mm, policy, sched, timeline, trace, version};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -29,6 +29,7 @@ const FIXED: &[(&str, Make)] = &[
     ("kmsg", trace::messages),
     ("meminfo", meminfo),
     ("mounts", mounts),
+    ("timeline", timeline::report),
     ("uptime", uptime),
     ("version", || {
         Ok(format!("{} version {} ({})\n", version::NAME, version::RELEASE, version::VERSION).into_bytes())

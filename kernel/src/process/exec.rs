@@ -7,6 +7,7 @@ use crate::arch::cpu::VectorState;
 use crate::arch::trap::TrapFrame;
 use crate::mm::{self, AddressSpace, KernelStack, Priority, STACK_TOP};
 use crate::sched::{self, Task};
+use crate::timeline::{self, Point};
 use crate::{bus, fs, kprintln, random};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -203,6 +204,7 @@ pub(crate) fn execute(
     process.clear_tid.store(0, Ordering::Relaxed);
     drop(closed);
     bus::process_started(process);
+    timeline::pass(Point::Start, process.pid.into());
     *frame = TrapFrame::user(image.entry, image.rsp);
     Ok(())
 }

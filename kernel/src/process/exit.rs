@@ -3,6 +3,7 @@
 use super::alarm::Alarm;
 use super::wait::end_signal;
 use super::{INIT, Process, signal, stop, table, terminal};
+use crate::timeline::{self, Point};
 use crate::{bus, fs, sched};
 use askr_abi::signal::{CLD_EXITED, CLD_KILLED, SIGCHLD};
 use askr_agentbus::jobs::{End, HowEnded};
@@ -44,6 +45,7 @@ pub(super) fn finish() -> ! {
         let process = task.process().expect("only processes end");
         let status = (*process.ending.lock()).expect("decided before");
         assert!(process.pid() != INIT, "init ended ({status:?}): nobody is left to start a shell");
+        timeline::pass(Point::End, process.pid().into());
         let files = process.files().lock().take_all();
         drop(files);
         process.set_cwd(fs::root()); // a zombie keeps no directory alive
@@ -58,6 +60,7 @@ pub(super) fn finish() -> ! {
         *process.zombie.lock() = Some(status);
         tell_job(process, status);
         tell_parent(process, status);
+        timeline::pass(Point::Zombie, process.pid().into());
         table::wake(INIT); // it may have got zombies
     }
     sched::leave_for_good()

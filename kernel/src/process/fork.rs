@@ -8,6 +8,7 @@ use crate::arch::trap::TrapFrame;
 use crate::bus;
 use crate::mm::{self, AddressSpace, KernelStack, USER_END, user};
 use crate::sched::{self, Task};
+use crate::timeline::{self, Point};
 use alloc::sync::Arc;
 use askr_abi::Errno;
 use askr_core::clone::CloneRequest;
@@ -51,6 +52,7 @@ pub(crate) fn clone(frame: &TrapFrame, request: CloneRequest, to: CloneArguments
     }
     let child = start(frame, &task, parent, request, to)?;
     let pid = child.process().map_or(0, Process::pid);
+    timeline::pass(Point::Fork, pid.into());
     if request.waits {
         wait_for_debt(parent, &child, request.shares_memory);
     }

@@ -6,6 +6,7 @@ use crate::arch::cpu::VectorState;
 use crate::arch::trap::TrapFrame;
 use crate::fs::{self, Directory};
 use crate::mm::{self, KernelStack};
+use crate::timeline::{self, Point};
 use crate::{bus, sched};
 use alloc::vec::Vec;
 use askr_abi::Errno;
@@ -91,6 +92,7 @@ impl Program {
         table::insert(&task, 0);
         table::with_family(|family| family.note_execution(pid));
         bus::process_started(task.process().expect("made with one"));
+        timeline::pass(Point::Start, pid.into());
         sched::start(task);
     }
 }
