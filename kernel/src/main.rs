@@ -37,6 +37,7 @@ const INIT: &[u8] = b"/bin/init";
 #[unsafe(no_mangle)]
 extern "C" fn kernel_main(info: &'static mut BootInfo) -> ! {
     timeline::pass(Point::Boot, 0);
+    let begun = arch::clock::begin();
     let initrd = fs::initrd::locate(info);
     screen::locate(info);
     drivers::debugcon::init();
@@ -49,7 +50,7 @@ extern "C" fn kernel_main(info: &'static mut BootInfo) -> ! {
     arch::cpu::init();
     arch::pic::init();
     timeline::pass(Point::Boot, 1);
-    arch::clock::init();
+    arch::clock::init(begun);
     timeline::pass(Point::Boot, 2);
     random::init();
     sched::init().expect("memory for the scheduler");

@@ -38,9 +38,16 @@ static ALARM: AtomicU64 = AtomicU64::new(0);
 /// Only tasks look at it.
 static WALL: Mutex<Wall> = Mutex::new(Wall::new());
 
-/// Calibrates the counter (about 20 ms), reads the wall clock and starts the tick. After [`pic::init`].
-pub(crate) fn init() {
-    let hz = calibrate();
+/// Starts the PIT, against which [`init`] measures the time-stamp counter. What is done in between is time of the
+/// measurement.
+pub(crate) fn begin() -> Sample {
+    program_pit(0x34, 0x40, 0); // channel 0, mode 2, the full 65536 counts: 55 ms
+    sample()
+}
+
+/// Calibrates the counter (about 10 ms since [`begin`]), reads the wall clock and starts the tick. After [`pic::init`].
+pub(crate) fn init(begun: Sample) {
+    let hz = calibrate(begun);
     SCALE.store(((u128::from(SECOND) << SCALE_BITS) / u128::from(hz)) as u64, Ordering::Relaxed);
     BASE.store(counter(), Ordering::Relaxed);
     if let Some(seconds) = rtc::unix_seconds(rtc::PATIENT) {
@@ -137,53 +144,76 @@ fn program_pit(command: u8, channel: u16, divisor: u16) {
     }
 }
 
-/// Counter ticks per second: the first two measurements that agree, else the smallest of all.
+/// Counter ticks per second: of the first two measurements in a row that agree, else the smallest of all.
 ///
 /// A machine that is held up for longer than the PIT's period of 55 ms in the middle of a measurement loses counts of
 /// the PIT, and then the counter seems too fast, never too slow.
-fn calibrate() -> u64 {
+fn calibrate(begun: Sample) -> u64 {
     /// Measurements at most.
     const TRIES: usize = 8;
     /// Two agree when they differ by less than this part.
     const AGREEMENT: u64 = 50;
-    let mut smallest = measure();
+    let mut between = wait_after(begun);
+    let mut last = rate(begun, between);
+    let mut smallest = last;
     for _ in 1..TRIES {
-        let next = measure();
-        if next.abs_diff(smallest) < smallest / AGREEMENT {
-            break;
+        let end = wait_after(between);
+        let next = rate(between, end);
+        if next.abs_diff(last) < last / AGREEMENT {
+            return next.midpoint(last);
         }
         smallest = smallest.min(next);
+        (between, last) = (end, next);
     }
     smallest
 }
 
-/// Counter ticks per second, measured over about 10 ms of PIT channel 0.
-///
-/// A read of the PIT takes microseconds under emulation, and the machine may be held up anywhere. So each sample
-/// is the tightest of several pairs (counter, PIT), and the interval between two samples is what counts.
-fn measure() -> u64 {
-    /// PIT counts in the interval: about 10 ms.
-    const INTERVAL: u64 = 12_000;
-    /// Bound on the samples taken while waiting; each takes at least a microsecond, so this is over a second.
-    const SAMPLES_MAX: usize = 2_000_000;
-    /// Assumed when the PIT does not count at all.
-    const FALLBACK_HZ: u64 = 1_000_000_000;
-
-    program_pit(0x34, 0x40, 0); // the full 65536 counts, 55 ms
-    let first = sample();
-    for _ in 0..SAMPLES_MAX {
-        let last = sample();
-        let counts = u64::from(first.1.wrapping_sub(last.1)); // it counts down
-        if counts >= INTERVAL {
-            return (last.0 - first.0) * PIT_HZ / counts;
-        }
-    }
-    FALLBACK_HZ
+/// The time-stamp counter and the count of PIT channel 0 at one moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sample {
+    counter: u64,
+    pit: u16,
 }
 
-/// One pair of time-stamp counter and PIT count.
-fn sample() -> (u64, u16) {
-    tightest(counter, pit_count)
+/// A sample at least 5 ms after `from`.
+///
+/// A read of the PIT takes microseconds under emulation, and the machine may be held up anywhere. So each sample
+/// is the tightest of several, and the interval between two is what counts.
+fn wait_after(from: Sample) -> Sample {
+    /// PIT counts in the interval: about 5 ms.
+    const INTERVAL: u16 = 6_000;
+    /// Bound on the samples taken while waiting; each takes at least a microsecond, so this is over a second.
+    const SAMPLES_MAX: usize = 2_000_000;
+    let mut last = sample();
+    for _ in 0..SAMPLES_MAX {
+        if counts(from, last) >= INTERVAL {
+            break;
+        }
+        last = sample();
+    }
+    last
+}
+
+/// What the PIT has counted from one sample to another. It counts down.
+const fn counts(from: Sample, to: Sample) -> u16 {
+    from.pit.wrapping_sub(to.pit)
+}
+
+/// Counter ticks per second between two samples.
+fn rate(from: Sample, to: Sample) -> u64 {
+    /// Assumed when the PIT does not count at all.
+    const FALLBACK_HZ: u64 = 1_000_000_000;
+    let ticks = u128::from(to.counter - from.counter) * u128::from(PIT_HZ);
+    match ticks.checked_div(counts(from, to).into()) {
+        Some(rate) => rate as u64,
+        None => FALLBACK_HZ,
+    }
+}
+
+/// The tightest of a few.
+fn sample() -> Sample {
+    let (counter, pit) = tightest(counter, pit_count);
+    Sample { counter, pit }
 }
 
 /// The time of a reading, and the reading: the tightest of a few.

@@ -55,8 +55,12 @@ pub(super) fn find(kind: DeviceType) -> Option<Found> {
     let mut devices = root.enumerate_bus(BUS);
     let (device, _) = devices.find(|(_, facts)| virtio_device_type(facts) == Some(kind))?;
     let (_, command) = root.get_status_command(device);
+    // Off until the registers are found: their size is asked for several times, and each time decoding is stopped for that
+    // and goes on, an emulator maps them anew.
+    root.set_command(device, command & !(Command::MEMORY_SPACE | Command::IO_SPACE));
+    let transport = PciTransport::new::<Memory, _>(&mut root, device);
     root.set_command(device, command | Command::MEMORY_SPACE | Command::BUS_MASTER);
-    match PciTransport::new::<Memory, _>(&mut root, device) {
+    match transport {
         Ok(transport) => {
             let line = Ports.read_word(device, INTERRUPT_LINE) as u8;
             Some(Found { transport: transport.into(), line: (1..LINES).contains(&line).then_some(line) })
