@@ -3,7 +3,10 @@
 use askr::Machine;
 use host_bridge::hub::{Hub, HubConfig};
 
+use serde_json::json;
+
 use crate::common::PATIENCE;
+use crate::common::bridge::call;
 use crate::common::shell::{Askr, number_after};
 
 #[test]
@@ -59,4 +62,44 @@ fn a_day_with_the_built_in_agent() {
     assert!(all.starts_with("I do not guess at what to delete."), "{all}");
     let poem = askr.run("ai write a poem");
     assert!(poem.contains("no language model") && poem.contains("ai config provider"), "{poem}");
+}
+
+/// What README.md shows in the guest and from the host.
+#[test]
+fn the_tour_fits_into_32_mebibytes() {
+    let mut askr = Askr::boot(&Machine::new().memory_mib(32));
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("agent.sock");
+    let hub = Hub::start(HubConfig {
+        com2: askr.vm().com2_path(),
+        data: askr.vm().data_path(),
+        socket: socket.clone(),
+        agent: true,
+    })
+    .unwrap();
+    hub.wait_ready(PATIENCE).unwrap();
+
+    for (line, shows) in [
+        ("help", "poweroff"),
+        ("ls /", "proc"),
+        ("cat /proc/version", "Askr version "),
+        ("ps", " sh"),
+        ("/bin/hello a b", "argv[2] = b"),
+        ("/bin/crash", "page fault"),
+        ("ai what is using memory", "Most memory has "),
+    ] {
+        let shown = askr.run(line);
+        assert!(shown.contains(shows), "{line}: {shown}");
+    }
+    let version = call(&socket, json!({ "op": "fs.read", "path": "/proc/version" })).unwrap();
+    assert!(version["content"].as_str().unwrap().starts_with("Askr version "), "{version}");
+    let run = json!({ "op": "proc.run", "argv": ["sh", "-c", "echo hello from $PWD"] });
+    assert_eq!(call(&socket, run).unwrap()["stdout"]["content"], "hello from /\n");
+
+    askr.start("/bin/ask \"may I?\"");
+    let asks = call(&socket, json!({ "op": "asks.wait", "wait_ms": 60_000 })).unwrap();
+    let answer = json!({ "op": "ask.answer", "ask": asks["asks"][0]["ask"], "answer": "yes" });
+    call(&socket, answer).unwrap();
+    askr.expect("decided by: agent");
+    askr.settle();
 }
