@@ -99,6 +99,35 @@ fn a_guest_that_does_not_answer_is_told_from_one_that_is_not_there() {
 }
 
 #[test]
+fn numbers_of_another_boot_are_refused() {
+    let bench = Bench::new();
+    let mut client = Client::start(&bench.socket);
+    client.call("guest_status", json!({ "wait_ready_ms": 30_000 })).unwrap();
+    let calls = [
+        ("proc_wait", json!({ "job": 1, "wait_ms": 0 })),
+        ("proc_input", json!({ "job": 1, "data": "x" })),
+        ("proc_kill", json!({ "job": 1 })),
+        ("proc_kill", json!({ "pid": 2, "tree": true })),
+    ];
+    let mut code = |tool, arguments: &Value, boot: &str| {
+        let mut arguments = arguments.clone();
+        arguments["boot"] = boot.into();
+        client.code(tool, arguments)
+    };
+    for (tool, arguments) in &calls {
+        // This guest has no jobs: it has understood what it does not do.
+        assert_eq!(code(tool, arguments, &"01".repeat(16)), "failed", "{tool}");
+        assert_eq!(code(tool, arguments, &"02".repeat(16)), "guest_restarted", "{tool}");
+        assert_eq!(code(tool, arguments, "01010101"), "bad_request", "{tool}");
+    }
+    bench.guest.reboot(2);
+    bench.until(json!({ "op": "status" }), |status| status["guest"]["boot"] == "02".repeat(16));
+    for (tool, arguments) in &calls {
+        assert_eq!(code(tool, arguments, &"01".repeat(16)), "guest_restarted", "{tool}");
+    }
+}
+
+#[test]
 fn each_guest_of_a_checkout_is_reached_by_its_name() {
     let folder = tempfile::tempdir().unwrap();
     let sockets = [folder.path().join("agent.sock"), folder.path().join("agent-2.sock")];

@@ -98,10 +98,13 @@ fn the_page_tells_all_arguments_and_results() {
     for tool in tools() {
         let name = tool["name"].as_str().unwrap();
         let row = page.lines().find(|line| line.starts_with(&format!("| `{name}`"))).expect(name);
-        for schema in [&tool["inputSchema"], &tool["outputSchema"]] {
+        for (schema, told_once) in [
+            (&tool["inputSchema"], &["guest", "answer", "refuse"][..]),
+            (&tool["outputSchema"], &["boot", "answer"]),
+        ] {
             let required = schema["required"].as_array().cloned().unwrap_or_default();
             for field in schema["properties"].as_object().unwrap().keys() {
-                if ["guest", "boot", "answer", "refuse"].contains(&field.as_str()) {
+                if told_once.contains(&field.as_str()) {
                     continue; // told once for all, or in words
                 }
                 let optional = !required.contains(&json!(field));
@@ -109,6 +112,15 @@ fn the_page_tells_all_arguments_and_results() {
                 assert!(row.contains(&told[0]) || (optional && row.contains(&told[1])), "{name}: {field}");
             }
         }
+    }
+}
+
+#[test]
+fn a_number_of_the_guest_can_be_given_with_its_boot() {
+    for tool in tools() {
+        let arguments = tool["inputSchema"]["properties"].as_object().unwrap();
+        let numbers = ["job", "pid"].iter().any(|name| arguments.contains_key(*name));
+        assert_eq!(numbers, arguments.contains_key("boot"), "{tool}");
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::OUTPUT_DEFAULT;
 use super::report::{Report, report};
@@ -27,6 +27,8 @@ pub(in crate::mcp::tools) struct WaitArguments {
     cursor: Option<String>,
     /// Longest wait for output or the end in milliseconds, at most 600000; 0 to look. Default 20000.
     wait_ms: Option<u64>,
+    /// `boot` of the result that `job` is from. In another boot, where that is of something else, this does nothing.
+    boot: Option<String>,
     /// A guest that `guest_status` lists; the first one if left out.
     guest: Option<String>,
 }
@@ -44,12 +46,20 @@ impl Tool for ProcWait {
         let guest = arguments.guest.as_deref();
         let wait = wait_of(arguments.wait_ms, WAIT_DEFAULT);
         let [stdout, stderr] = cursors(arguments.cursor.as_deref())?;
-        let look = json!({
+        let mut look = json!({
             "op": "proc.wait", "job": arguments.job, "stdout_cursor": stdout, "stderr_cursor": stderr,
             "max": OUTPUT_DEFAULT, "wait_ms": u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
         });
+        put_boot(&mut look, arguments.boot);
         let reply = call.wait(guest, look, wait).await?;
         Ok(report(&reply, OUTPUT_DEFAULT)?)
+    }
+}
+
+/// Makes a request one for this boot only: numbers of jobs and processes begin anew with every boot.
+fn put_boot(request: &mut Value, boot: Option<String>) {
+    if let Some(boot) = boot {
+        request["boot"] = boot.into();
     }
 }
 
@@ -73,6 +83,8 @@ pub(in crate::mcp::tools) struct InputArguments {
     encoding: Option<ContentEncoding>,
     /// True to end its input after `data`. Default false.
     eof: Option<bool>,
+    /// `boot` of the result that `job` is from. In another boot, where that is of something else, this does nothing.
+    boot: Option<String>,
     /// A guest that `guest_status` lists; the first one if left out.
     guest: Option<String>,
 }
@@ -96,15 +108,16 @@ impl Tool for ProcInput {
     type Output = Taken;
 
     async fn call(arguments: InputArguments, call: &Call<'_>) -> Result<Taken, End> {
-        let InputArguments { job, data, encoding, eof, guest } = arguments;
+        let InputArguments { job, data, encoding, eof, boot, guest } = arguments;
         let bytes = bytes_of_content(data.unwrap_or_default(), encoding)?;
         let eof = eof.unwrap_or(false);
         if bytes.is_empty() && !eof {
             return Err(Failure::new(Code::BadRequest, "give `data`, or `eof` as true, or both").into());
         }
-        let request = json!({
+        let mut request = json!({
             "op": "proc.input", "job": job, "content": encode(&bytes), "encoding": "base64", "eof": eof,
         });
+        put_boot(&mut request, boot);
         let reply = call.change(guest.as_deref(), request).await?;
         let accepted = reply.ok["accepted"].as_u64().unwrap_or_default();
         Ok(Taken { boot: boot_of(&reply)?, accepted, truncated: reply.ok["truncated"] == true })
@@ -124,6 +137,8 @@ pub(in crate::mcp::tools) struct KillArguments {
     signal: Option<String>,
     /// With `pid`: all its descendants too. Default false.
     tree: Option<bool>,
+    /// `boot` of the result that `pid` or `job` is from. In another boot, where that is of something else, this does nothing.
+    boot: Option<String>,
     /// A guest that `guest_status` lists; the first one if left out.
     guest: Option<String>,
 }
@@ -146,13 +161,14 @@ impl Tool for ProcKill {
     type Output = Killed;
 
     async fn call(arguments: KillArguments, call: &Call<'_>) -> Result<Killed, End> {
-        let KillArguments { pid, job, signal, tree, guest } = arguments;
+        let KillArguments { pid, job, signal, tree, boot, guest } = arguments;
         let mut request = match (pid, job) {
             (Some(pid), None) => json!({ "op": "proc.kill", "pid": pid, "tree": tree.unwrap_or(false) }),
             (None, Some(job)) => json!({ "op": "proc.kill", "job": job }),
             _ => return Err(Failure::new(Code::BadRequest, "give `pid` or `job`, and not both").into()),
         };
         request["signal"] = json!(signal.as_deref().unwrap_or("TERM"));
+        put_boot(&mut request, boot);
         let reply = call.change(guest.as_deref(), request).await?;
         Ok(Killed { boot: boot_of(&reply)?, processes: reply.ok["processes"].as_u64().unwrap_or_default() })
     }
