@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::error::{Code, Failure};
 use super::guests::{Connection, Guests, Reply};
-use super::person::{self, Form, Said};
+use super::person::{self, Form, Note, Said};
 use super::rounds::Request;
 use super::server::Server;
 use super::tools::GoesOn;
@@ -140,8 +140,8 @@ impl<'a> Call<'a> {
         Ok(Some((self.server.rounds.take(handle, request)?, responses)))
     }
 
-    /// Whether the person is asked this for the first time, which is noted.
-    pub(super) fn asks_first(&self, name: &str) -> bool {
+    /// Notes that the person is asked this; `None` if they were before.
+    pub(super) fn asks_first(&self, name: &str) -> Option<Note> {
         self.server.asked.note(name)
     }
 

@@ -92,6 +92,11 @@ impl Failure {
         }
     }
 
+    /// With words before what happened.
+    pub(super) fn after(self, words: &str) -> Self {
+        Self { message: format!("{words}: {}", self.message), ..self }
+    }
+
     /// An error of the hub.
     pub(super) fn of_hub(code: &str, message: &str, boot: Option<String>) -> Self {
         let errno = code.starts_with('E').then(|| show(code.as_bytes(), Shape::Line).0);

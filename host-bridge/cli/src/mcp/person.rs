@@ -2,7 +2,7 @@
 //! else by giving the call back with the question in it, to be repeated with the answer.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -22,21 +22,49 @@ const ANSWER_MAX: u32 = 4096;
 /// How many names of asks are remembered; a guest has fewer at a time.
 const ASKED_MAX: usize = 256;
 
-/// The last asks that were put to the person, so that none is put again and again.
-#[derive(Default)]
-pub(super) struct Asked(Mutex<VecDeque<String>>);
+/// The last asks that were put to the person, so that none is put again and again. Clones are the same.
+#[derive(Clone, Default)]
+pub(super) struct Asked(Arc<Mutex<VecDeque<String>>>);
 
 impl Asked {
-    /// Notes this ask. `false` if it was noted before.
-    pub(super) fn note(&self, name: &str) -> bool {
-        let mut asked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_new = !asked.iter().any(|one| one == name);
-        if is_new {
-            asked.push_back(name.to_owned());
-            let over = asked.len().saturating_sub(ASKED_MAX);
-            asked.drain(..over);
+    fn lock(&self) -> MutexGuard<'_, VecDeque<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes this ask. `None` if it was noted before.
+    pub(super) fn note(&self, name: &str) -> Option<Note> {
+        let mut asked = self.lock();
+        if asked.iter().any(|one| one == name) {
+            return None;
         }
-        is_new
+        asked.push_back(name.to_owned());
+        let over = asked.len().saturating_sub(ASKED_MAX);
+        asked.drain(..over);
+        drop(asked);
+        Some(Note { asked: self.clone(), name: name.to_owned(), is_kept: false })
+    }
+}
+
+/// That an ask is put to the person. Dropping it forgets that, unless it is kept: of a form that was taken back before
+/// the person did anything with it nobody knows that they saw it.
+pub(super) struct Note {
+    asked: Asked,
+    name: String,
+    is_kept: bool,
+}
+
+impl Note {
+    /// The client has told what the person did with it, if anything.
+    pub(super) fn keep(&mut self) {
+        self.is_kept = true;
+    }
+}
+
+impl Drop for Note {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            self.asked.lock().retain(|one| *one != self.name);
+        }
     }
 }
 
@@ -159,10 +187,24 @@ mod tests {
     #[test]
     fn an_ask_is_new_once_and_few_are_remembered() {
         let asked = Asked::default();
-        assert!(asked.note("a") && asked.note("b") && !asked.note("a"));
-        assert!((0..ASKED_MAX).all(|n| asked.note(&n.to_string())));
-        assert_eq!(asked.0.lock().unwrap().len(), ASKED_MAX);
-        assert!(asked.note("a"), "forgotten");
+        let is_new = |name: &str| asked.note(name).map(|mut note| note.keep()).is_some();
+        assert!(is_new("a") && is_new("b") && !is_new("a"));
+        assert!((0..ASKED_MAX).all(|n| is_new(&n.to_string())));
+        assert_eq!(asked.lock().len(), ASKED_MAX);
+        assert!(is_new("a"), "forgotten");
+    }
+
+    #[test]
+    fn an_ask_that_nobody_did_anything_with_is_new_again() {
+        let asked = Asked::default();
+        let (shown, mut other) = (asked.note("a").unwrap(), asked.note("b").unwrap());
+        assert!(asked.note("a").is_none(), "the person has it before them");
+        drop(shown);
+        let mut again = asked.note("a").expect("it was taken back");
+        again.keep();
+        other.keep();
+        drop((again, other));
+        assert!(asked.note("a").is_none() && asked.note("b").is_none());
     }
 
     #[test]

@@ -10,6 +10,8 @@ mod eras;
 #[path = "../../../tests/hub/guest/mod.rs"]
 mod guest;
 mod life;
+mod moments;
 mod person;
 mod schema;
+mod scripted;
 mod tools;

@@ -42,11 +42,8 @@ fn a_person_answers_in_a_form() {
     let asked = bench.guest.ask(DECISION_GENERIC, b"may\nI?\x1b[2J", PATIENCE);
     let form = client.told("elicitation/create");
     let message = form["params"]["message"].as_str().unwrap();
-    assert!(
-        message.starts_with(
-            "The program `/bin/ask` (process 7) in the Askr guest asks:\n\n> may\n> I?\\x1b[2J\n"
-        )
-    );
+    let whose = "Process 7 in the Askr guest, which runs\n\n> /bin/ask\n\nasks:\n\n> may\n> I?\\x1b[2J\n\n";
+    assert!(message.starts_with(whose), "{message}");
     assert!(message.contains("give it no secrets"), "{message}");
     let schema = json!({
         "type": "object", "required": ["answer"],
@@ -137,6 +134,12 @@ fn a_cancelled_call_takes_its_form_back() {
     client.respond(&form, accept("too late"));
     assert!(client.call("fs_stat", json!({ "path": "/" })).is_ok());
     assert!(asked.is_pending() && client.seen.is_empty());
+    // The person has done nothing with it, so it is put again.
+    let call = client.begin_call("asks_wait", waiting());
+    let form = client.told("elicitation/create");
+    client.respond(&form, accept("in time"));
+    assert_eq!(verdict(&client.finish_call(call).unwrap()), "accepted");
+    assert_eq!(asked.outcome().1, b"in time");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::pending::{Pending, listed};
-use super::person::{Decision, Verdict, give_back, put, said_in, settle};
+use super::person::{Decision, Offer, Verdict};
 use crate::mcp::call::{Call, End};
 use crate::mcp::error::{Code, Failure};
 use crate::mcp::tools::{Effect, Encoding, Tool, boot_of, bytes_of, put_bytes};
@@ -76,19 +76,17 @@ impl Tool for AskAnswer {
 async fn by_person(call: &Call<'_>, guest: Option<&str>, ask: &str) -> Result<Answered, End> {
     call.check_can_ask()?;
     if let Some((goes_on, responses)) = call.repeated()? {
-        let pending = goes_on.pending;
-        let said = said_in(responses, &pending.name);
-        let decision = settle(call, guest, &pending, said).await?;
-        return Ok(answered(pending, decision)?);
+        let mut offer = goes_on.offer;
+        let said = offer.said_in(responses);
+        let decision = offer.settle(call, guest, said).await?;
+        return Ok(answered(offer.into_pending(), decision)?);
     }
-    let pending = find(call, guest, ask).await?;
-    // asks_wait need not put it once more.
-    call.asks_first(ask);
+    let mut offer = Offer::again(call, find(call, guest, ask).await?);
     if !call.can_elicit() {
-        return Err(give_back(call, pending, None));
+        return Err(offer.give_back(call, None));
     }
-    let decision = put(call, guest, &pending).await?;
-    Ok(answered(pending, decision)?)
+    let decision = offer.put(call, guest).await?;
+    Ok(answered(offer.into_pending(), decision)?)
 }
 
 fn answered(pending: Pending, decision: Decision) -> Result<Answered, Failure> {

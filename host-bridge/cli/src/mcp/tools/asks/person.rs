@@ -6,23 +6,26 @@ use rmcp::model::InputResponses;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use super::pending::{Pending, listed};
 use crate::mcp::call::{Call, End};
 use crate::mcp::error::{Code, Failure};
-use crate::mcp::person::{Form, Said};
+use crate::mcp::guests::Connection;
+use crate::mcp::person::{Note, Said};
 use crate::mcp::text::{Shape, show};
 use crate::mcp::tools::{jobs, put_bytes};
 
 /// Pause between two looks whether the ask still waits.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// How long a hub that is not there may be away, and how long one that is full is tried with an answer.
+const HUB_AWAY_MAX: Duration = Duration::from_secs(10);
 /// Most characters of an answer in what is told of it.
 const ANSWER_SHOWN: usize = 200;
 
 /// What a call that was given back with an ask goes on with.
 pub(in crate::mcp) struct GoesOn {
-    pub(in crate::mcp::tools) pending: Pending,
+    pub(in crate::mcp::tools) offer: Offer,
     /// The program that the call waits for, if it does.
     pub(in crate::mcp::tools) job: Option<jobs::Waiting>,
 }
@@ -86,129 +89,167 @@ impl Told {
         };
         Self { ask: ask.to_owned(), verdict, answer, code }
     }
+
+    /// A call that fails after this does not lose what the person decided.
+    pub(super) fn go_before(&self, failure: Failure) -> Failure {
+        if self.verdict != Verdict::Accepted {
+            return failure;
+        }
+        let words = format!("ask {} has the person's answer, but what still waits is not known", self.ask);
+        failure.after_a_change().after(&words)
+    }
+}
+
+/// An ask on its way to the person.
+pub(in crate::mcp) struct Offer {
+    pending: Pending,
+    /// That it is put to them now, and was not before.
+    note: Option<Note>,
+}
+
+impl Offer {
+    /// For an ask that was not put to them before.
+    pub(in crate::mcp::tools) fn first(call: &Call<'_>, pending: Pending) -> Option<Self> {
+        let note = call.asks_first(&pending.name)?;
+        Some(Self { pending, note: Some(note) })
+    }
+
+    /// Whether it was put to them before or not.
+    pub(super) fn again(call: &Call<'_>, pending: Pending) -> Self {
+        Self { note: call.asks_first(&pending.name), pending }
+    }
+
+    pub(in crate::mcp::tools) fn name(&self) -> &str {
+        &self.pending.name
+    }
+
+    pub(super) fn into_pending(self) -> Pending {
+        self.pending
+    }
+
+    /// The person has it behind them: asks_wait and proc_spawn do not put it again.
+    fn keep(&mut self) {
+        if let Some(note) = &mut self.note {
+            note.keep();
+        }
+    }
+
+    /// Gives the call back with this in it.
+    pub(in crate::mcp::tools) fn give_back(self, call: &Call<'_>, job: Option<jobs::Waiting>) -> End {
+        let (name, form) = (self.pending.name.clone(), self.pending.form());
+        call.give_back(&name, form, GoesOn { offer: self, job })
+    }
+
+    /// What the person said to it, when the call was given back with it.
+    pub(in crate::mcp::tools) fn said_in(&mut self, responses: &InputResponses) -> Result<Said, Failure> {
+        self.keep();
+        let name = self.name();
+        let missing = || Failure::new(Code::CannotAsk, format!("the client sent no response to `{name}`"));
+        Said::of_input(responses.get(name).ok_or_else(missing)?)
+    }
+
+    /// Shows it to the person as long as it waits: what they say. Dropping this takes it back.
+    pub(in crate::mcp::tools) async fn said(
+        &mut self,
+        call: &Call<'_>,
+        guest: Option<&str>,
+    ) -> Result<Said, Failure> {
+        let said = tokio::select! {
+            biased;
+            said = call.elicit(self.pending.form()) => said,
+            why = no_longer_open(call, guest, &self.pending) => return Err(why),
+        };
+        self.keep();
+        said
+    }
+
+    /// What is to be said of it when it was taken back, because what called for it has ended: it may wait on.
+    pub(in crate::mcp::tools) async fn taken_back(
+        &self,
+        call: &Call<'_>,
+        guest: Option<&str>,
+    ) -> Result<Said, Failure> {
+        let asks = look(call, guest, &mut None).await?;
+        if self.pending.is_in(&asks) { Ok(Said::Cancelled) } else { Err(self.pending.late()) }
+    }
+
+    /// Shows it, and answers it with what the person says.
+    pub(super) async fn put(&mut self, call: &Call<'_>, guest: Option<&str>) -> Result<Decision, Failure> {
+        let said = self.said(call, guest).await;
+        self.settle(call, guest, said).await
+    }
+
+    /// Answers it with what the person said. What a full hub refuses is tried again for a while: nothing was done then.
+    pub(in crate::mcp::tools) async fn settle(
+        &self,
+        call: &Call<'_>,
+        guest: Option<&str>,
+        said: Result<Said, Failure>,
+    ) -> Result<Decision, Failure> {
+        let answer = match said? {
+            Said::Declined => return Ok(Decision::Declined),
+            Said::Cancelled => return Ok(Decision::Cancelled),
+            Said::Answer(answer) => answer,
+        };
+        let mut request = json!({ "op": "ask.answer", "ask": self.name() });
+        put_bytes(&mut request, "answer", self.pending.bytes_of(&answer));
+        let give_up = Instant::now() + HUB_AWAY_MAX;
+        loop {
+            match call.change(guest, request.clone()).await {
+                Ok(_) => return Ok(Decision::Answered(answer)),
+                Err(failure) if failure.code() == Code::Busy && Instant::now() < give_up => {
+                    sleep(LOOK_EVERY).await;
+                }
+                Err(failure) => return Err(failure),
+            }
+        }
+    }
 }
 
 impl Pending {
-    /// What the person sees. What the program says stands behind `>`, so that nothing else looks as if it came from it,
-    /// nor it as if it came from us.
-    pub(in crate::mcp::tools) fn form(&self) -> Form {
-        let show = |bytes: &[u8], shape| show(bytes, shape).0;
-        let mut said = show(&self.question, Shape::Lines);
-        for (key, value) in &self.context {
-            said.push_str(&format!("\n{}: {}", show(key, Shape::Line), show(value, Shape::Line)));
-        }
-        let said: String = said.lines().map(|line| format!("> {line}\n")).collect();
-        let who = match (&self.program, self.pid) {
-            (Some(program), Some(pid)) => {
-                format!("The program `{}` (process {pid})", show(program, Shape::Line))
-            }
-            _ => "A program".to_owned(),
-        };
-        let otherwise = self.default.as_ref().map_or_else(
-            || "it has to do without".to_owned(),
-            |default| format!("it takes `{}`", show(default, Shape::Line)),
-        );
-        let seconds = self.left_ms.div_ceil(1000);
-        let message = format!(
-            "{who} in the Askr guest asks:\n\n{said}\nThese words are the program's own: give it no secrets. It gets \
-             your answer; without one within {seconds} s, {otherwise}."
-        );
-        Form { message, choices: self.shown_choices().0 }
+    fn is_in(&self, asks: &[Self]) -> bool {
+        asks.iter().any(|ask| ask.name == self.name)
     }
 
-    /// The bytes that this answer of the form stands for.
-    fn bytes_of(&self, answer: &str) -> Vec<u8> {
-        let at = self.shown_choices().0.iter().position(|choice| choice == answer);
-        at.map_or_else(|| answer.as_bytes().to_vec(), |at| self.choices[at].clone())
+    fn late(&self) -> Failure {
+        let message = format!("ask {} was settled before the person answered", self.name);
+        Failure::new(Code::Late, message).in_boot(self.boot.clone())
     }
 }
 
-/// Gives the call back with this ask in it.
-pub(in crate::mcp::tools) fn give_back(call: &Call<'_>, pending: Pending, job: Option<jobs::Waiting>) -> End {
-    let (name, form) = (pending.name.clone(), pending.form());
-    call.give_back(&name, form, GoesOn { pending, job })
-}
-
-/// What the person said to the ask that a call was given back with.
-pub(in crate::mcp::tools) fn said_in(responses: &InputResponses, name: &str) -> Result<Said, Failure> {
-    let missing = || Failure::new(Code::CannotAsk, format!("the client sent no response to `{name}`"));
-    Said::of_input(responses.get(name).ok_or_else(missing)?)
-}
-
-/// Puts an ask to the person as long as it waits, and answers it with what they say.
-pub(in crate::mcp::tools) async fn put(
-    call: &Call<'_>,
-    guest: Option<&str>,
-    pending: &Pending,
-) -> Result<Decision, Failure> {
-    let said = tokio::select! {
-        biased;
-        said = call.elicit(pending.form()) => said,
-        () = settled(call, guest, pending) => {
-            let message = format!("ask {} was settled before the person answered", pending.name);
-            return Err(Failure::new(Code::Late, message).in_boot(pending.boot.clone()));
-        }
-    };
-    settle(call, guest, pending, said).await
-}
-
-/// Ends when the ask waits no more, or nothing is known of it any more.
-async fn settled(call: &Call<'_>, guest: Option<&str>, pending: &Pending) {
+/// Ends, and tells why, when the ask waits no more or its hub is gone. A hub that has no room for another client is there,
+/// and so is the ask.
+async fn no_longer_open(call: &Call<'_>, guest: Option<&str>, pending: &Pending) -> Failure {
     let deadline = Instant::now() + Duration::from_millis(pending.left_ms);
-    let Ok(mut hub) = call.guests().connect(guest) else { return };
-    while Instant::now() < deadline {
-        sleep(LOOK_EVERY).await;
-        match listed(&mut hub).await {
-            Ok(asks) if asks.iter().any(|ask| ask.name == pending.name) => {}
-            _ => return,
+    let watch = async {
+        let (mut hub, mut seen) = (None, Instant::now());
+        loop {
+            match look(call, guest, &mut hub).await {
+                Ok(asks) if pending.is_in(&asks) => seen = Instant::now(),
+                Ok(_) => return pending.late(),
+                Err(failure) if failure.code() == Code::Busy => seen = Instant::now(),
+                Err(failure) if seen.elapsed() > HUB_AWAY_MAX => return failure,
+                Err(_) => {}
+            }
+            sleep(LOOK_EVERY).await;
         }
-    }
+    };
+    timeout_at(deadline, watch).await.unwrap_or_else(|_| pending.late())
 }
 
-/// Answers an ask with what the person said.
-pub(in crate::mcp::tools) async fn settle(
+/// The asks that wait now, over a connection that is made if there is none; one that fails is given up.
+async fn look(
     call: &Call<'_>,
     guest: Option<&str>,
-    pending: &Pending,
-    said: Result<Said, Failure>,
-) -> Result<Decision, Failure> {
-    let answer = match said? {
-        Said::Declined => return Ok(Decision::Declined),
-        Said::Cancelled => return Ok(Decision::Cancelled),
-        Said::Answer(answer) => answer,
+    hub: &mut Option<Connection>,
+) -> Result<Vec<Pending>, Failure> {
+    let connection = match hub.take() {
+        Some(connection) => connection,
+        None => call.guests().connect(guest)?,
     };
-    let mut request = json!({ "op": "ask.answer", "ask": pending.name });
-    put_bytes(&mut request, "answer", pending.bytes_of(&answer));
-    call.change(guest, request).await?;
-    Ok(Decision::Answered(answer))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_form_tells_the_programs_words_from_ours() {
-        let pending = Pending {
-            question: b"sure?\n\nThese words are ours.\x1b[2J".to_vec(),
-            context: vec![(b"file\n".to_vec(), b"/\xff".to_vec())],
-            program: Some(b"/bin/`x`".to_vec()),
-            default: Some(b"no\n".to_vec()),
-            choices: vec![b"yes\n".to_vec(), b"no".to_vec()],
-            ..Pending::sample()
-        };
-        let Form { message, choices } = pending.form();
-        assert!(
-            message.starts_with("The program `/bin/`x`` (process 7) in the Askr guest asks:\n\n> sure?"),
-            "{message}"
-        );
-        assert!(
-            message.contains("\n> \n> These words are ours.\\x1b[2J\n> file\\n: /\\xff\n\n"),
-            "{message}"
-        );
-        assert!(message.contains("within 30 s, it takes `no\\n`."), "{message}");
-        assert_eq!(choices, ["yes\\n", "no"]);
-        assert_eq!((&*pending.bytes_of("yes\\n"), &*pending.bytes_of("no")), (&b"yes\n"[..], &b"no"[..]));
-        assert_eq!(pending.bytes_of("other"), b"other", "the guest refuses it");
+    let asks = listed(hub.insert(connection)).await;
+    if asks.is_err() {
+        *hub = None;
     }
+    asks
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::pending::{Ask, Pending};
-use super::person::{Told, give_back, put, said_in, settle};
+use super::person::{Offer, Told};
 use crate::mcp::call::{Call, End, wait_of};
 use crate::mcp::error::Failure;
 use crate::mcp::guests::Reply;
@@ -69,22 +69,23 @@ impl Tool for AsksWait {
         }
         let told = match call.repeated()? {
             Some((goes_on, responses)) => {
-                let pending = goes_on.pending;
-                let said = said_in(responses, &pending.name);
-                Told::of(&pending.name, settle(call, guest, &pending, said).await)
+                let mut offer = goes_on.offer;
+                let said = offer.said_in(responses);
+                Told::of(offer.name(), offer.settle(call, guest, said).await)
             }
             None => {
                 let reply = look(call, guest, wait).await?;
                 let next = if asks_person { next_for_person(call, &reply)? } else { None };
-                let Some(pending) = next else { return Ok(waited(&reply, &arguments, None)?) };
+                let Some(mut offer) = next else { return Ok(waited(&reply, &arguments, None)?) };
                 if !call.can_elicit() {
-                    return Err(give_back(call, pending, None));
+                    return Err(offer.give_back(call, None));
                 }
-                Told::of(&pending.name, put(call, guest, &pending).await)
+                let decision = offer.put(call, guest).await;
+                Told::of(offer.name(), decision)
             }
         };
         // What still waits; who was asked has had time.
-        let reply = look(call, guest, Duration::ZERO).await?;
+        let reply = look(call, guest, Duration::ZERO).await.map_err(|failure| told.go_before(failure))?;
         Ok(waited(&reply, &arguments, Some(told))?)
     }
 }
@@ -96,9 +97,9 @@ async fn look(call: &Call<'_>, guest: Option<&str>, wait: Duration) -> Result<Re
 }
 
 /// The oldest ask that is one for a person and was not put to them before.
-fn next_for_person(call: &Call<'_>, reply: &Reply) -> Result<Option<Pending>, Failure> {
-    let all = Pending::all(reply)?;
-    Ok(all.into_iter().find(|one| one.is_for_a_person() && call.asks_first(&one.name)))
+fn next_for_person(call: &Call<'_>, reply: &Reply) -> Result<Option<Offer>, Failure> {
+    let mut all = Pending::all(reply)?.into_iter().filter(Pending::is_for_a_person);
+    Ok(all.find_map(|one| Offer::first(call, one)))
 }
 
 fn waited(reply: &Reply, arguments: &WaitArguments, told: Option<Told>) -> Result<Waited, Failure> {

@@ -9,7 +9,7 @@ use tokio::time::sleep;
 use crate::mcp::call::Call;
 use crate::mcp::error::Failure;
 use crate::mcp::guests::Connection;
-use crate::mcp::tools::asks::{Pending, Told, listed};
+use crate::mcp::tools::asks::{Offer, Pending, Told, listed};
 
 /// Pause between two looks at the asks. Waiting for them instead would keep them from the built-in agent.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -17,14 +17,14 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 const TOLD_MAX: usize = 4;
 
 /// The next ask of this job that the person was not asked yet. Ends with one or never.
-pub(super) async fn next_ask(call: &Call<'_>, guest: Option<&str>, job: u32) -> Pending {
+pub(super) async fn next_ask(call: &Call<'_>, guest: Option<&str>, job: u32) -> Offer {
     let mut others = BTreeSet::new();
     loop {
         // Without a hub there are no asks, and the call ends by what it waits for.
         if let Ok(mut hub) = call.guests().connect(guest) {
             while let Ok(found) = look(call, &mut hub, job, &mut others).await {
-                if let Some(pending) = found {
-                    return pending;
+                if let Some(offer) = found {
+                    return offer;
                 }
                 sleep(LOOK_EVERY).await;
             }
@@ -39,7 +39,7 @@ async fn look(
     hub: &mut Connection,
     job: u32,
     others: &mut BTreeSet<String>,
-) -> Result<Option<Pending>, Failure> {
+) -> Result<Option<Offer>, Failure> {
     let mut asks = listed(hub).await?;
     asks.retain(|ask| ask.is_for_a_person() && !others.contains(ask.name()));
     if asks.is_empty() {
@@ -52,10 +52,11 @@ async fn look(
         asks.is_some_and(|process| process["job"] == job)
     };
     for ask in asks {
-        if is_ours(&ask) && call.asks_first(ask.name()) {
-            return Ok(Some(ask));
-        }
         others.insert(ask.name().to_owned());
+        let offer = if is_ours(&ask) { Offer::first(call, ask) } else { None };
+        if offer.is_some() {
+            return Ok(offer);
+        }
     }
     Ok(None)
 }

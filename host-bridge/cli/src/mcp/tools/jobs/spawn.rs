@@ -15,7 +15,7 @@ use super::asks::{newest, next_ask};
 use super::report::{Report, report};
 use crate::mcp::call::{Call, End};
 use crate::mcp::error::{Code, Failure};
-use crate::mcp::tools::asks::{GoesOn, Told, give_back, put, said_in, settle};
+use crate::mcp::tools::asks::{GoesOn, Told};
 use crate::mcp::tools::content::{ContentEncoding, bytes_of_content};
 use crate::mcp::tools::{Effect, Encoding, Tool, boot_of, bytes_of, encode, parsed, put_bytes};
 
@@ -132,12 +132,12 @@ pub(in crate::mcp) struct Waiting {
 async fn go_on(
     call: &Call<'_>,
     guest: Option<&str>,
-    GoesOn { pending, job }: GoesOn,
+    GoesOn { mut offer, job }: GoesOn,
     responses: &InputResponses,
 ) -> Result<Waiting, Failure> {
     let mut waiting = job.ok_or_else(|| Failure::new(Code::Internal, "the call waits for no program"))?;
-    let said = said_in(responses, pending.name());
-    waiting.told.push(Told::of(pending.name(), settle(call, guest, &pending, said).await));
+    let said = offer.said_in(responses);
+    waiting.told.push(Told::of(offer.name(), offer.settle(call, guest, said).await));
     Ok(waiting)
 }
 
@@ -156,20 +156,21 @@ async fn wait_for(
     });
     let mut end = pin!(call.wait(guest, look, wait));
     let reply = loop {
-        let pending = tokio::select! {
+        let mut offer = tokio::select! {
             biased;
             reply = &mut end => break reply,
-            pending = next_ask(call, guest, job), if asks_person => pending,
+            offer = next_ask(call, guest, job), if asks_person => offer,
         };
         if !call.can_elicit() {
-            return Err(give_back(call, pending, Some(waiting)));
+            return Err(offer.give_back(call, Some(waiting)));
         }
-        let (decision, reply) = tokio::select! {
+        let (said, reply) = tokio::select! {
             biased;
-            decision = put(call, guest, &pending) => (decision, None),
-            reply = &mut end => (Err(Failure::new(Code::Late, "the program has ended")), Some(reply)),
+            said = offer.said(call, guest) => (said, None),
+            reply = &mut end => (offer.taken_back(call, guest).await, Some(reply)),
         };
-        waiting.told.push(Told::of(pending.name(), decision));
+        // Once the person has said something the program's end does not stop it on its way: it may have been what ended it.
+        waiting.told.push(Told::of(offer.name(), offer.settle(call, guest, said).await));
         if let Some(reply) = reply {
             break reply;
         }
