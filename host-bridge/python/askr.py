@@ -259,10 +259,18 @@ class _Lines:
         self._connection, self._buffer = connection, bytearray()
 
     def send(self, value: Mapping[str, Any], give_up: float) -> None:
-        # A line that is sent in part is one that the next cannot follow: running out of time ends the connection.
+        line = json.dumps(value).encode("ascii") + b"\n"
         with _losing():
-            self._connection.settimeout(_left(give_up))
-            self._connection.sendall(json.dumps(value).encode("ascii") + b"\n")
+            try:
+                self._connection.settimeout(_left(give_up))
+                self._connection.sendall(line)
+            except BrokenPipeError:
+                # The hub has ended it, and may have said why.
+                pass
+            except BaseException:
+                # A line that was sent in part is one that the next cannot follow.
+                self.close()
+                raise
 
     def receive(self, give_up: float) -> Optional[Mapping[str, Any]]:
         """The next line; ``None`` if it does not come until then. What is there counts, whatever the time."""
@@ -424,8 +432,11 @@ class Follower:
 
     def next(self, wait: float) -> Union[Ask, Event, EventsLost, None]:
         """What comes next; ``None`` if that takes longer than ``wait``."""
-        line = self._lines.receive(time.monotonic() + wait)
-        if line is None:
+        give_up = time.monotonic() + wait
+        # A number is that of a call that was not waited for, whose reply comes only now.
+        while isinstance((line := self._lines.receive(give_up) or {}).get("id"), int):
+            pass
+        if not line:
             return None
         with _reading():
             if "ask" in line:

@@ -127,9 +127,9 @@ def hubs_that_misbehave():
 
         def serve():
             connection, _ = server.accept()
-            with server, connection:
+            with server, connection, connection.makefile("rb") as requests:
                 for line in lines:
-                    connection.recv(65536)
+                    requests.readline()
                     connection.sendall(line)
 
         threading.Thread(target=serve).start()
@@ -148,6 +148,42 @@ def hubs_that_misbehave():
         full = b'{"boot":null,"id":null,"error":{"code":"too_many_clients","message":"m","hint":"h"}}\n'
         with askr.connect(hub(folder, full), timeout=30) as guest:
             assert raises(askr.HubError, guest.call, "status").code == "too_many_clients"
+        # The reply to a call that was not waited for comes between what a follower is told.
+        event = b'{"boot":"b","event":{"kind":"exit","name":"x","number":1,"pid":2}}\n'
+        late = b'{"boot":"b","id":2,"ok":{}}\n{"boot":"b","id":1,"ok":{"asks":[]}}\n' + event
+        with askr.connect(hub(folder, b"", late), timeout=0.2) as guest:
+            raises(askr.NoReply, guest.asks, 60)
+            guest.timeout = 30
+            with guest.follow() as follower:
+                assert follower.next(30).number == 1
+                raises(askr.ConnectionLost, follower.next, 30)
+
+
+def a_hub_that_closes_before_it_is_asked_has_said_why():
+    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as server:
+        server.bind(f"{folder}/agent.sock")
+        server.listen()
+        with askr.connect(f"{folder}/agent.sock", timeout=30) as guest:
+            with server.accept()[0] as full:
+                full.sendall(b'{"boot":null,"id":null,"error":{"code":"too_many_clients","message":"m","hint":"h"}}\n')
+            assert raises(askr.HubError, guest.call, "status").code == "too_many_clients"
+            raises(askr.ConnectionLost, guest.call, "status")
+
+
+def who_sent_half_a_line_sends_no_more():
+    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as server:
+        server.bind(f"{folder}/agent.sock")
+        server.listen()
+        with askr.connect(f"{folder}/agent.sock", timeout=0.2) as guest:
+            deaf, _ = server.accept()
+            raises(askr.ConnectionLost, guest.write, "/x", bytes(1 << 20))
+            deaf.settimeout(30)
+            # Room for more.
+            heard = deaf.recv(1 << 20)
+            raises(askr.ConnectionLost, guest.call, "status")
+        with deaf:
+            heard += b"".join(iter(lambda: deaf.recv(1 << 16), b""))
+            assert heard.startswith(b'{"path": "/x"') and b"status" not in heard and b"\n" not in heard
 
 
 # What the page promises of old versions, as far as a newer one can tell.

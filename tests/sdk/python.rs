@@ -37,4 +37,6 @@ checks! {
     asks_and_events
     times_pass
     hubs_that_misbehave
+    a_hub_that_closes_before_it_is_asked_has_said_why
+    who_sent_half_a_line_sends_no_more
 }

@@ -1,9 +1,9 @@
 //! A connection that is told what happens.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{Error, HubClient};
-use crate::json::Pushed;
+use crate::json::{Pushed, typed};
 
 /// A connection on which the hub tells asks and events as they come. [`super::Guest::follow`] makes one.
 ///
@@ -24,8 +24,16 @@ impl Follower {
     /// [`Error::Lost`] when the hub has ended or has given this connection up, [`Error::Protocol`] for a line that tells
     /// nothing.
     pub fn next(&mut self, wait: Duration) -> Result<Option<Pushed>, Error> {
-        let Some(told) = self.hub.line_within(wait)? else { return Ok(None) };
-        let pushed = Pushed::of(&told);
-        pushed.map(Some).ok_or_else(|| Error::Protocol("the hub pushed a line that tells nothing".into()))
+        let started = Instant::now();
+        loop {
+            let left = wait.saturating_sub(started.elapsed());
+            let Some(told) = self.hub.line_within(left)? else { return Ok(None) };
+            // A number is that of a call that was not waited for, whose reply comes only now.
+            if typed::id_of(&told).is_none() {
+                let pushed = Pushed::of(&told).map(Some);
+                return pushed
+                    .ok_or_else(|| Error::Protocol("the hub pushed a line that tells nothing".into()));
+            }
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::{Error, Follower, HubClient, NoHub, PATIENCE_MIN, Refusal};
+use super::{Error, Follower, HubClient, NoHub, Refusal};
 use crate::json::typed;
 use crate::json::{self, Answer, Ask, Finished, Job, Program, Reply};
 
@@ -53,9 +53,7 @@ impl Guest {
         self.id += 1;
         typed::set_id(&mut request, self.id);
         let give_up = Instant::now() + self.patience;
-        // A line that is sent in part is one that the next cannot follow: running out of time ends the connection.
-        self.hub.writer.set_write_timeout(Some(self.patience.max(PATIENCE_MIN)))?;
-        self.hub.send(request.to_string().as_bytes())?;
+        self.hub.send_within(request.to_string().as_bytes(), self.patience)?;
         loop {
             let left = give_up.saturating_duration_since(Instant::now());
             let line = self.hub.line_within(left)?.ok_or(Error::NoReply(self.patience))?;

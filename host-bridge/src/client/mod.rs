@@ -7,9 +7,10 @@ mod guest;
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Write};
+use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -27,6 +28,8 @@ pub const SOCKET_IN_TARGET: &str = "askr/agent.sock";
 
 /// Shortest wait for a line.
 const PATIENCE_MIN: Duration = Duration::from_millis(1);
+/// Most bytes of one write whose time is limited: the kernel begins that time anew for every few of its buffers.
+const PIECE_MAX: usize = 32 * 1024;
 
 /// Why there is no connection to a hub.
 #[derive(Debug)]
@@ -125,9 +128,29 @@ impl HubClient {
     /// # Errors
     /// As `write(2)`.
     pub fn send(&mut self, line: &[u8]) -> io::Result<()> {
-        let mut bytes = line.to_vec();
-        bytes.push(b'\n');
-        self.writer.write_all(&bytes)
+        self.writer.write_all(&[line, b"\n"].concat())
+    }
+
+    /// The same within this time; `TimedOut` if the hub does not take the line. An error ends the connection: the line may
+    /// have been sent in part, and the next could not follow it. That the hub has ended it is none: why, it may have said.
+    fn send_within(&mut self, line: &[u8], wait: Duration) -> io::Result<()> {
+        let (bytes, started) = ([line, b"\n"].concat(), Instant::now());
+        let sent = bytes.chunks(PIECE_MAX).try_for_each(|piece| {
+            let left = wait.saturating_sub(started.elapsed());
+            self.writer.set_write_timeout(Some(left.max(PATIENCE_MIN)))?;
+            self.writer.write_all(piece)
+        });
+        let Err(error) = sent else { return Ok(()) };
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Ok(());
+        }
+        // It may be ended already.
+        let _ = self.writer.shutdown(Shutdown::Both);
+        if error.kind() != io::ErrorKind::WouldBlock {
+            return Err(error);
+        }
+        let late = format!("it did not take a line within {} seconds", wait.as_secs_f32());
+        Err(io::Error::new(io::ErrorKind::TimedOut, late))
     }
 
     /// The next line, without its line feed; `None` when the hub closed the connection.

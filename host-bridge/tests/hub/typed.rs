@@ -1,14 +1,15 @@
 //! The hub through the library's types.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
+use std::sync::mpsc;
 use std::time::Duration;
 
 use askr_agentbus::AskOutcome;
 use askr_wire::code::{DECISION_GENERIC, EVENT_EXIT};
 use host_bridge::client::{Ask, Error, Guest, Pushed};
 use host_bridge::socket;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::bench::Bench;
 use crate::guest::PATIENCE;
@@ -111,6 +112,86 @@ fn a_reply_that_was_not_waited_for_is_not_taken_for_the_next() {
     assert!(matches!(guest.call("status", &[]), Err(Error::NoReply(_))));
     guest.set_patience(PATIENCE);
     assert_eq!(guest.call("status", &[]).unwrap().ok["n"], 2);
+}
+
+#[test]
+fn a_follower_is_not_told_a_reply_that_was_not_waited_for() {
+    let mut guest = scripted(|stream, lines| {
+        let mut line = String::new();
+        lines.read_line(&mut line).unwrap();
+        lines.read_line(&mut line).unwrap();
+        stream
+            .write_all(
+                b"{\"boot\":\"b\",\"id\":2,\"ok\":{}}\n{\"boot\":\"b\",\"id\":1,\"ok\":{\"asks\":[]}}\n",
+            )
+            .unwrap();
+        stream.write_all(b"{\"boot\":\"b\",\"events_lost\":{\"from\":7,\"count\":1}}\n").unwrap();
+        lines.read_line(&mut line).unwrap();
+    });
+    guest.set_patience(Duration::from_millis(200));
+    assert!(matches!(guest.asks(PATIENCE), Err(Error::NoReply(_))));
+    guest.set_patience(PATIENCE);
+    let mut follower = guest.follow(true, true).unwrap();
+    let told = follower.next(PATIENCE).unwrap();
+    assert_eq!(told, Some(Pushed::EventsLost { boot: "b".into(), from: 7, count: 1 }));
+    assert_eq!(follower.next(Duration::ZERO).unwrap(), None);
+}
+
+#[test]
+fn who_sent_half_a_line_sends_no_more() {
+    let (given_up, is_given_up) = mpsc::channel();
+    let (heard, told) = mpsc::channel();
+    let mut guest = scripted(move |_, lines| {
+        is_given_up.recv().unwrap();
+        let mut bytes = Vec::new();
+        // Makes room for more.
+        bytes.extend_from_slice(lines.fill_buf().unwrap());
+        lines.consume(bytes.len());
+        is_given_up.recv().unwrap();
+        lines.read_to_end(&mut bytes).unwrap();
+        heard.send(bytes).unwrap();
+    });
+    guest.set_patience(Duration::from_millis(200));
+    let lost = guest.write("/x", vec![0; 1 << 20]).unwrap_err();
+    assert!(matches!(&lost, Error::Lost(_)) && lost.to_string().contains("within 0.2 seconds"), "{lost}");
+    given_up.send(()).unwrap();
+    guest.set_patience(PATIENCE);
+    assert!(matches!(guest.call("status", &[]), Err(Error::Lost(_))));
+    given_up.send(()).unwrap();
+    let bytes = told.recv_timeout(PATIENCE).unwrap();
+    assert!(bytes.starts_with(b"{") && !bytes.contains(&b'\n'));
+    assert!(!String::from_utf8(bytes).unwrap().contains("status"));
+}
+
+#[test]
+fn a_hub_that_closes_before_it_is_asked_has_said_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("agent.sock");
+    let listener = socket::bind(&path).unwrap();
+    let mut guest = Guest::connect(&path).unwrap();
+    let mut stream = listener.accept().unwrap();
+    let full = json!({ "boot": null, "id": null, "error": { "code": "too_many_clients", "message": "64", "hint": "wait" } });
+    writeln!(stream, "{full}").unwrap();
+    drop(stream);
+    assert_eq!(guest.call("status", &[]).unwrap_err().code(), Some("too_many_clients"));
+    assert!(matches!(guest.call("status", &[]), Err(Error::Lost(_))));
+}
+
+/// A hub that takes a little now and then keeps nobody longer than they want to wait.
+#[test]
+fn the_time_of_a_call_is_that_of_its_line_too() {
+    let (done, is_done) = mpsc::channel::<()>();
+    let mut guest = scripted(move |_, lines| {
+        let mut piece = vec![0; 16 * 1024];
+        while is_done.recv_timeout(Duration::from_millis(20)) == Err(mpsc::RecvTimeoutError::Timeout)
+            && lines.read_exact(&mut piece).is_ok()
+        {}
+    });
+    guest.set_patience(Duration::from_millis(300));
+    // At this pace it takes seconds.
+    let lost = guest.call("fs.write", &[("content", "x".repeat(4 << 20).into())]).unwrap_err();
+    assert!(matches!(lost, Error::Lost(_)), "{lost}");
+    drop(done);
 }
 
 #[test]
