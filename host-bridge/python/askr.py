@@ -522,8 +522,9 @@ def _named(key: str, value: Name) -> Mapping[str, str]:
 
 
 def _coded(data: bytes) -> Mapping[str, str]:
+    """As text, if that is no longer in JSON: a control character takes six bytes there, and so do most others beyond ASCII."""
     text = _text(data)
-    if text is not None:
+    if text is not None and len(json.dumps(text)) <= len(data) * 4 // 3 + 8:
         return {"content": text, "encoding": "text"}
     return {"content": _base64(data), "encoding": "base64"}
 

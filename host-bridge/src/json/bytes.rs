@@ -33,9 +33,25 @@ pub(super) fn value(bytes: &[u8]) -> Value {
 
 /// Puts a content with the encoding it came out in.
 pub(super) fn put_content(to: &mut Map<String, Value>, bytes: &[u8]) {
-    let (content, encoding) = match std::str::from_utf8(bytes) {
-        Ok(text) => (text.into(), name::TEXT),
-        Err(_) => (STANDARD.encode(bytes).into(), name::BASE64),
+    put_encoded(to, std::str::from_utf8(bytes).ok(), bytes);
+}
+
+/// The same with the encoding that makes the shorter line: base64 also for text with many control characters, which take up
+/// to six bytes of JSON each.
+pub(super) fn put_short_content(to: &mut Map<String, Value>, bytes: &[u8]) {
+    let extra = bytes.iter().map(|byte| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' => 1,
+        0..=0x1f => 5,
+        _ => 0,
+    });
+    let is_text_short = extra.sum::<usize>() <= bytes.len() / 3;
+    put_encoded(to, std::str::from_utf8(bytes).ok().filter(|_| is_text_short), bytes);
+}
+
+fn put_encoded(to: &mut Map<String, Value>, text: Option<&str>, bytes: &[u8]) {
+    let (content, encoding) = match text {
+        Some(text) => (text.into(), name::TEXT),
+        None => (STANDARD.encode(bytes).into(), name::BASE64),
     };
     to.insert(name::CONTENT.into(), content);
     to.insert(name::ENCODING.into(), encoding.into());

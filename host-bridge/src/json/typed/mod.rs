@@ -71,7 +71,7 @@ pub(crate) fn write_at(path: &[u8], offset: usize, piece: &[u8]) -> Value {
 }
 
 fn with_content(mut request: Value, content: &[u8]) -> Value {
-    request.as_object_mut().into_iter().for_each(|fields| bytes::put_content(fields, content));
+    request.as_object_mut().into_iter().for_each(|fields| bytes::put_short_content(fields, content));
     request
 }
 
