@@ -1,4 +1,5 @@
-//! A person's answer at moments when something else happens: the program ends, the hub is full or ends.
+//! Moments that a guest seldom shows: a person answers while the program ends, or while the hub is full or ends, and a reboot
+//! takes its time.
 
 use askr_wire::code::DECISION_GENERIC;
 use serde_json::{Value, json};
@@ -100,6 +101,19 @@ fn a_call_that_fails_after_the_answer_tells_of_it() {
     assert_eq!(failed["code"], "outcome_unknown");
     let message = failed["message"].as_str().unwrap();
     assert!(message.starts_with("ask 01010101:0 has the person's answer"), "{message}");
+}
+
+#[test]
+fn a_reboot_is_over_when_the_boot_is() {
+    let hub = Scripted::new();
+    let mut client = Client::start(&hub.socket);
+    let call = client.begin_call("guest_power", json!({ "action": "reboot" }));
+    hub.wait_for("looks at the guest", |hub| hub.count("status") >= 2);
+    hub.change(|hub| hub.full = true);
+    hub.wait_for("a look at a full hub", |hub| hub.count("full status") >= 2);
+    assert!(client.request("tools/list", json!({})).is_ok() && client.seen.is_empty(), "{:?}", client.seen);
+    hub.change(|hub| (hub.full, hub.rebooted) = (false, true));
+    assert_eq!(client.finish_call(call), Ok(json!({ "boot": "01".repeat(16), "action": "reboot" })));
 }
 
 #[test]

@@ -33,6 +33,8 @@ pub(crate) struct State {
     pub(crate) asks: bool,
     /// Process 7 has ended.
     pub(crate) exited: bool,
+    /// Its guest is in the next boot.
+    pub(crate) rebooted: bool,
     /// Takes no clients.
     pub(crate) full: bool,
     /// Does not reply to answers.
@@ -132,6 +134,11 @@ impl Shared {
                 state.asks = false;
                 state.full = state.full_after_answer;
                 json!({ "verdict": "accepted" })
+            }
+            "status" => {
+                let boot =
+                    if self.state.lock().unwrap().rebooted { "02".repeat(16) } else { BOOT.to_owned() };
+                json!({ "ready": true, "guest": { "boot": boot } })
             }
             "proc.spawn" => json!({ "job": 1, "pid": 7 }),
             "proc.list" => json!({ "processes": [{ "pid": 7, "job": 1 }], "truncated": false }),
