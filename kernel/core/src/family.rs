@@ -4,6 +4,7 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use askr_abi::Errno;
+use core::ops::RangeInclusive;
 
 /// Number of a process, a group or a session.
 pub type Pid = u32;
@@ -32,8 +33,12 @@ pub struct Family {
     members: BTreeMap<Pid, Member>,
     /// Pairs of parent and child, group and member, session and member.
     children: BTreeSet<(Pid, Pid)>,
+    /// Those of them of a child that has ended.
+    ended: BTreeSet<(Pid, Pid)>,
     groups: BTreeSet<(Pid, Pid)>,
     sessions: BTreeSet<(Pid, Pid)>,
+    /// Those of group and member of a living member that somebody outside of the group looks after.
+    guarded: BTreeSet<(Pid, Pid)>,
     last: Pid,
 }
 
@@ -44,8 +49,10 @@ impl Family {
         Self {
             members: BTreeMap::new(),
             children: BTreeSet::new(),
+            ended: BTreeSet::new(),
             groups: BTreeSet::new(),
             sessions: BTreeSet::new(),
+            guarded: BTreeSet::new(),
             last: 0,
         }
     }
@@ -89,6 +96,7 @@ impl Family {
         self.children.insert((parent, pid));
         self.groups.insert((group, pid));
         self.sessions.insert((session, pid));
+        self.note_guard(pid);
     }
 
     /// What is known about a process.
@@ -97,10 +105,11 @@ impl Family {
         self.members.get(&pid).copied()
     }
 
-    /// Forgets a process that was reaped.
+    /// Forgets a process that has ended and was reaped.
     pub fn remove(&mut self, pid: Pid) {
         if let Some(member) = self.members.remove(&pid) {
             self.children.remove(&(member.parent, pid));
+            self.ended.remove(&(member.parent, pid));
             self.groups.remove(&(member.group, pid));
             self.sessions.remove(&(member.session, pid));
         }
@@ -116,6 +125,18 @@ impl Family {
     /// The children of a process, by number.
     pub fn children(&self, pid: Pid) -> impl Iterator<Item = Pid> + '_ {
         seconds(&self.children, pid)
+    }
+
+    /// The first child of a process with a number among these.
+    #[must_use]
+    pub fn first_child(&self, pid: Pid, numbers: RangeInclusive<Pid>) -> Option<Pid> {
+        first_among(&self.children, pid, numbers)
+    }
+
+    /// As [`Family::first_child`], of those that have ended.
+    #[must_use]
+    pub fn first_ended_child(&self, pid: Pid, numbers: RangeInclusive<Pid>) -> Option<Pid> {
+        first_among(&self.ended, pid, numbers)
     }
 
     /// A process and all that descend from it, each after its parent; those whose parent has ended descend from process 1.
@@ -151,7 +172,9 @@ impl Family {
         let kept: Vec<Pid> = concerned.into_iter().filter(|&group| !self.is_orphaned(group)).collect();
         if let Some(member) = self.members.get_mut(&pid) {
             member.ended = true;
+            self.ended.insert((member.parent, pid));
         }
+        self.note_guard(pid);
         for child in children {
             self.adopt(child);
         }
@@ -162,21 +185,31 @@ impl Family {
     pub fn adopt(&mut self, pid: Pid) {
         if let Some(member) = self.members.get_mut(&pid) {
             self.children.remove(&(member.parent, pid));
+            if self.ended.remove(&(member.parent, pid)) {
+                self.ended.insert((INIT, pid));
+            }
             member.parent = INIT;
             self.children.insert((INIT, pid));
         }
+        self.note_guard(pid);
     }
 
-    /// Whether no living member of a group has a parent in the same session and another group, who could look after it
-    /// (POSIX.1-2017, 3.264). Process 1 looks after nobody.
+    /// Notes whether a process is alive and has a parent in the same session and another group, who could look after its
+    /// group. Process 1 looks after nobody.
+    fn note_guard(&mut self, pid: Pid) {
+        let Some(Member { parent, group, session, ended, .. }) = self.member(pid) else { return };
+        let guards = |parent: Member| parent.group != group && parent.session == session;
+        if !ended && parent != INIT && self.member(parent).is_some_and(guards) {
+            self.guarded.insert((group, pid));
+        } else {
+            self.guarded.remove(&(group, pid));
+        }
+    }
+
+    /// Whether nobody outside of a group looks after a living member of it (POSIX.1-2017, 3.264).
     #[must_use]
     pub fn is_orphaned(&self, group: Pid) -> bool {
-        !self.group(group).filter_map(|pid| self.member(pid)).filter(|member| !member.ended).any(|member| {
-            member.parent != INIT
-                && self
-                    .member(member.parent)
-                    .is_some_and(|parent| parent.group != group && parent.session == member.session)
-        })
+        first(&self.guarded, group).is_none()
     }
 
     /// `setpgid`: `caller` moves `pid`, itself or a child, to `group`.
@@ -218,15 +251,27 @@ impl Family {
         if let Some(member) = self.members.get_mut(&pid) {
             self.groups.remove(&(member.group, pid));
             self.sessions.remove(&(member.session, pid));
+            self.guarded.remove(&(member.group, pid));
             (member.group, member.session) = (group, session);
             self.groups.insert((group, pid));
             self.sessions.insert((session, pid));
+        }
+        self.note_guard(pid);
+        for child in self.children(pid).collect::<Vec<_>>() {
+            self.note_guard(child);
         }
     }
 }
 
 fn seconds(pairs: &BTreeSet<(Pid, Pid)>, first: Pid) -> impl Iterator<Item = Pid> + '_ {
     pairs.range((first, 0)..=(first, Pid::MAX)).map(|&(_, second)| second)
+}
+
+fn first_among(pairs: &BTreeSet<(Pid, Pid)>, first: Pid, seconds: RangeInclusive<Pid>) -> Option<Pid> {
+    let (from, to) = seconds.into_inner();
+    // A range that ends before it begins is none to ask a set for.
+    let mut found = (from <= to).then(|| pairs.range((first, from)..=(first, to))).into_iter().flatten();
+    found.next().map(|&(_, second)| second)
 }
 
 fn first(pairs: &BTreeSet<(Pid, Pid)>, key: Pid) -> Option<Pid> {

@@ -2,7 +2,7 @@
 
 use askr_abi::Errno;
 use askr_core::clone::CloneRequest;
-use askr_core::family::{Family, INIT};
+use askr_core::family::{Family, INIT, Member};
 use askr_core::script::{Interpreter, LINE_MAX, interpreter};
 use std::collections::BTreeSet;
 
@@ -101,15 +101,20 @@ fn the_indices_say_what_a_look_at_everybody_says() {
     let mut living: Vec<u32> = vec![INIT, 2, 3, 4];
     for _ in 0..4_000 {
         let pid = living[rng.usize(..living.len())];
-        match rng.u8(..8) {
+        match rng.u8(..9) {
             0..=2 if living.len() < 40 => {
                 let child = family.next_number(64).unwrap();
                 family.add(child, pid);
                 living.push(child);
             }
-            3 => drop(family.set_group(pid, living[rng.usize(..living.len())], rng.u32(1..64))),
+            3 => {
+                let moved = if rng.bool() { pid } else { living[rng.usize(..living.len())] };
+                let group = if rng.bool() { moved } else { rng.u32(1..64) };
+                let _ = family.set_group(pid, moved, group);
+            }
             4 => drop(family.new_session(pid)),
             5 => family.note_execution(pid),
+            6 if pid != INIT => drop(family.end(pid)),
             _ if pid != INIT => {
                 family.end(pid);
                 family.remove(pid);
@@ -127,7 +132,20 @@ fn the_indices_say_what_a_look_at_everybody_says() {
             assert_eq!(sessions.collect::<BTreeSet<_>>().len(), 1, "a group lies in one session");
             let children: BTreeSet<u32> =
                 all.iter().filter(|(_, other)| other.parent == pid).map(|&(pid, _)| pid).collect();
-            assert!(family.children(pid).eq(children));
+            assert!(family.children(pid).eq(children.iter().copied()));
+            let mut living = all.iter().filter(|(_, other)| other.group == member.group && !other.ended);
+            let looks_after = |(_, other): &(u32, Member)| {
+                let parent = family.member(other.parent).filter(|_| other.parent != INIT);
+                parent.is_some_and(|parent| parent.group != other.group && parent.session == other.session)
+            };
+            assert_eq!(family.is_orphaned(member.group), !living.any(looks_after), "{}", member.group);
+            let (from, to) = (rng.u32(..64), rng.u32(..64));
+            let first = |wanted: &dyn Fn(u32) -> bool| {
+                children.iter().copied().find(|child| (from..=to).contains(child) && wanted(*child))
+            };
+            let has_ended = |child| family.member(child).unwrap().ended;
+            assert_eq!(family.first_child(pid, from..=to), first(&|_| true));
+            assert_eq!(family.first_ended_child(pid, from..=to), first(&has_ended));
         }
     }
 }

@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use askr_abi::Errno;
 use askr_agentbus::policy::Origin;
 use askr_core::family::{Family, Member};
+use core::ops::RangeInclusive;
 use spin::Mutex;
 
 /// Processes that may exist at once; a few tasks are left to the kernel.
@@ -131,9 +132,29 @@ fn find_all(pids: &[Pid]) -> Vec<Arc<Task>> {
     pids.iter().filter_map(|pid| tasks.get(pid).cloned()).collect()
 }
 
-/// The children of a process, by number.
-pub(super) fn children(pid: Pid) -> Vec<Arc<Task>> {
-    find_all(&with_family(|family| family.children(pid).collect::<Vec<_>>()))
+/// The children of a process that have numbers among these, by number, each as it is when its turn comes.
+pub(super) fn children(parent: Pid, numbers: RangeInclusive<Pid>) -> impl Iterator<Item = Arc<Task>> {
+    each(numbers, move |family, left| family.first_child(parent, left))
+}
+
+/// As [`children`], of those that have ended.
+pub(super) fn ended_children(parent: Pid, numbers: RangeInclusive<Pid>) -> impl Iterator<Item = Arc<Task>> {
+    each(numbers, move |family, left| family.first_ended_child(parent, left))
+}
+
+/// The tasks of those that `next` finds first among these numbers, then among the numbers behind it, and so on.
+fn each(
+    numbers: RangeInclusive<Pid>,
+    next: impl Fn(&Family, RangeInclusive<Pid>) -> Option<Pid>,
+) -> impl Iterator<Item = Arc<Task>> {
+    let (mut from, to) = (Some(*numbers.start()), *numbers.end());
+    let pids = core::iter::from_fn(move || {
+        let left = from?..=to;
+        let pid = with_family(|family| next(family, left))?;
+        from = pid.checked_add(1);
+        Some(pid)
+    });
+    pids.filter_map(find)
 }
 
 /// The members of a group, by number.

@@ -7,6 +7,7 @@ use crate::sched;
 use askr_abi::Errno;
 use askr_abi::signal::SIGCHLD;
 use askr_abi::types::{WALL, WCLONE, WCONTINUED, WNOHANG, WNOTHREAD, WUNTRACED};
+use core::ops::RangeInclusive;
 use core::sync::atomic::Ordering;
 
 /// Which children a `wait4` is about.
@@ -25,6 +26,14 @@ impl Children {
             0 => Self::Group(own),
             pid if pid > 0 => Self::One(pid.unsigned_abs()),
             group => Self::Group(group.unsigned_abs()),
+        }
+    }
+
+    /// Numbers that they may have.
+    const fn numbers(self) -> RangeInclusive<Pid> {
+        match self {
+            Self::One(pid) => pid..=pid,
+            Self::Any | Self::Group(_) => 0..=Pid::MAX,
         }
     }
 
@@ -64,6 +73,11 @@ impl WaitOptions {
     /// Children that do not end with SIGCHLD are only for those who ask for them.
     fn include(self, process: &Process) -> bool {
         self.has(WALL) || self.has(WCLONE) == (end_signal(process) != SIGCHLD)
+    }
+
+    /// Whether they ask for more than ends.
+    const fn want_changes(self) -> bool {
+        self.has(WUNTRACED | WCONTINUED)
     }
 
     fn want(self, change: Change) -> bool {
@@ -113,15 +127,14 @@ pub(crate) struct Waited {
 pub(crate) fn wait(children: Children, options: WaitOptions) -> Result<Option<Waited>, Errno> {
     let task = sched::current();
     let me = task.process().ok_or(Errno::ECHILD)?;
+    let concerns = |child: &Process| children.include(child) && options.include(child);
     loop {
-        let mut any = false;
-        for child in table::children(me.pid()) {
-            let Some(child) =
-                child.process().filter(|child| children.include(child) && options.include(child))
-            else {
-                continue;
-            };
-            any = true;
+        // However many live beside them, those that have ended are found at once; the living are looked through by those
+        // only who ask for what happens to them.
+        let ended = table::ended_children(me.pid(), children.numbers());
+        let changed = options.want_changes().then(|| table::children(me.pid(), children.numbers()));
+        for task in ended.chain(changed.into_iter().flatten()) {
+            let Some(child) = task.process().filter(|child| concerns(child)) else { continue };
             if let Some(event) = event_of(child, options) {
                 let time = child.time() + child.children_time();
                 if matches!(event, ChildEvent::Ended(_)) {
@@ -130,7 +143,8 @@ pub(crate) fn wait(children: Children, options: WaitOptions) -> Result<Option<Wa
                 return Ok(Some(Waited { pid: child.pid(), event, time }));
             }
         }
-        if !any {
+        let mut all = table::children(me.pid(), children.numbers());
+        if !all.any(|task| task.process().is_some_and(concerns)) {
             return Err(Errno::ECHILD);
         }
         if options.has(WNOHANG) {
