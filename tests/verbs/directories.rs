@@ -227,22 +227,60 @@ fn a_filesystem_tells_what_it_is_and_what_is_free() {
     }
 }
 
+/// A page of LIST.
+fn old_page(peer: &mut Peer, path: &[u8], start: usize) -> Vec<Vec<u8>> {
+    let start = start.try_into().unwrap();
+    let body = peer.ok(code::LIST, &bytes(&ListRequest { start, path }));
+    let list = askr_wire::List::<askr_wire::message::DirEntry<'_>>::decode(&body).unwrap();
+    list.iter().map(|entry| entry.name.to_vec()).collect()
+}
+
 #[test]
 fn the_old_list_gives_the_same_names() {
     let mut askr = GUEST.take();
     let mut peer = Peer::in_session(askr.vm());
     fill(&mut peer, "/tmp/both", 50);
-    let (mut start, mut names) = (0_u32, Vec::new());
+    let mut names = Vec::new();
     loop {
-        let body = peer.ok(code::LIST, &bytes(&ListRequest { start, path: b"/tmp/both" }));
-        let list = askr_wire::List::<askr_wire::message::DirEntry<'_>>::decode(&body).unwrap();
-        if list.is_empty() {
+        let more = old_page(&mut peer, b"/tmp/both", names.len());
+        if more.is_empty() {
             break;
         }
-        start += u32::from(list.len());
-        names.extend(list.iter().map(|entry| entry.name.to_vec()));
+        names.extend(more);
     }
     let paged: Vec<_> = entries(&mut peer, b"/tmp/both").into_iter().map(|entry| entry.name).collect();
     assert_eq!(names, paged);
     clear(&mut peer, "/tmp/both");
+}
+
+#[test]
+fn a_page_of_the_old_list_begins_where_the_last_one_ended() {
+    const PATH: &str = "/tmp/turned";
+    let mut askr = GUEST.take();
+    let mut peer = Peer::in_session(askr.vm());
+    let names = |peer: &mut Peer| -> Vec<_> {
+        entries(peer, PATH.as_bytes()).into_iter().map(|entry| entry.name).collect()
+    };
+    let remove = |peer: &mut Peer, name: &[u8]| {
+        let path = [PATH.as_bytes(), b"/", name].concat();
+        assert_eq!(peer.path_status(code::UNLINK, &path), Status::Ok);
+    };
+    fill(&mut peer, PATH, 50);
+    let before = names(&mut peer);
+    assert_eq!(old_page(&mut peer, PATH.as_bytes(), 0), before[..16]);
+    remove(&mut peer, &before[3]);
+    assert_eq!(old_page(&mut peer, PATH.as_bytes(), 16), before[16..32], "nobody is passed over");
+    // Any other number is counted from the front.
+    let after = names(&mut peer);
+    for start in [20, 7, 7, 48, 0] {
+        let end = after.len().min(start + 16);
+        assert_eq!(old_page(&mut peer, PATH.as_bytes(), start), after[start..end], "from {start}");
+    }
+    // So is one of another directory of that name.
+    clear(&mut peer, PATH);
+    fill(&mut peer, PATH, 50);
+    let others = names(&mut peer);
+    others[..10].iter().for_each(|name| remove(&mut peer, name));
+    assert_eq!(old_page(&mut peer, PATH.as_bytes(), 16), others[26..42]);
+    clear(&mut peer, PATH);
 }

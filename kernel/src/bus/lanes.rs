@@ -2,7 +2,7 @@
 //! take as long as a disk takes is done by a worker, a task of its own, so that the bus goes on meanwhile: a ping is
 //! answered, an ask is put and answered, other sessions begin. Starting programs has another worker.
 
-use super::control::{self, Lane, Upload};
+use super::control::{self, Kept, Lane};
 use super::{jobs, wake, with_router};
 use crate::arch::clock;
 use crate::sched::{self, Task};
@@ -121,12 +121,13 @@ impl Job {
 
 extern "C" fn work_on_files(_: u64) -> ! {
     x86_64::instructions::interrupts::enable();
-    let mut upload = Upload::new();
+    let mut kept = Kept::new();
     loop {
-        FILES.serve(|control| control::files(control, &mut upload));
-        match upload.idle_at() {
+        FILES.serve(|control| control::files(control, &mut kept));
+        let now = clock::now();
+        match kept.idle_at() {
             // Waits for the disk, which uses up the wake of whoever comes meanwhile: the line is looked at again.
-            Some(deadline) if deadline <= clock::now() => upload.close(),
+            Some(deadline) if deadline <= now => kept.close_idle(now),
             Some(deadline) => sched::park_until(deadline),
             None => sched::park(),
         }

@@ -1,6 +1,6 @@
 //! Files, as the base generation has them.
 
-use super::{seconds, too_big};
+use super::{Listing, seconds, too_big};
 use crate::fs;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -29,29 +29,30 @@ pub(super) fn stat(path: &[u8], body: &mut [u8]) -> Result<usize, Errno> {
     reply.encode(body).map_err(too_big)
 }
 
-pub(super) fn list(start: u32, path: &[u8], body: &mut [u8]) -> Result<usize, Errno> {
-    let directory = fs::open_directory(path)?;
+pub(super) fn list(start: u32, path: &[u8], listing: &mut Listing, body: &mut [u8]) -> Result<usize, Errno> {
+    let directory = listing.open(path)?;
+    let (mut to_skip, cursor) = listing.way_to(&directory, start);
     // Names first: while a directory gives its entries it is locked, and must not be asked for anything else.
-    let mut names = Vec::with_capacity(LIST_ENTRIES_MAX);
-    let mut to_skip = start;
-    directory.node().read_dir(0, &mut |entry| {
+    let mut entries = Vec::with_capacity(LIST_ENTRIES_MAX);
+    directory.read_dir(cursor, &mut |entry| {
         if to_skip > 0 {
             to_skip -= 1;
             return true;
         }
-        names.push((entry.name.to_vec(), entry.kind));
-        names.len() < LIST_ENTRIES_MAX
+        entries.push((entry.name.to_vec(), entry.kind, entry.next));
+        entries.len() < LIST_ENTRIES_MAX
     })?;
     let mut writer = ListWriter::new(body).map_err(too_big)?;
-    for (name, kind) in &names {
+    for (name, kind, next) in &entries {
         // A node that has gone meanwhile still has its name, but no size any more.
-        let facts = directory.node().lookup(name).and_then(|node| node.metadata());
+        let facts = directory.lookup(name).and_then(|node| node.metadata());
         let size = facts.map_or(0, |facts: Metadata| facts.size);
         if writer.push(&DirEntry { file_type: file_type(*kind), size, name }).is_err() {
             break;
         }
+        listing.note_page_end(&directory, start.saturating_add(writer.count().into()), *next);
     }
-    if writer.count() == 0 && !names.is_empty() { Err(Errno::EOVERFLOW) } else { Ok(writer.finish()) }
+    if writer.count() == 0 && !entries.is_empty() { Err(Errno::EOVERFLOW) } else { Ok(writer.finish()) }
 }
 
 pub(super) fn read(

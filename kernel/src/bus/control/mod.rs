@@ -7,9 +7,11 @@ mod power;
 mod processes;
 mod upload;
 
-pub(super) use upload::Upload;
+use listing::Listing;
+use upload::Upload;
 
 use super::jobs;
+use crate::arch::clock::Nanos;
 use crate::{fs, mm};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -87,11 +89,39 @@ pub(super) fn at_once(control: &Control<'_>) -> Result<Vec<u8>, Status> {
     })
 }
 
-/// As [`at_once`], of [`Lane::Files`]. `upload` is the file that is written to piece by piece.
+/// What requests of [`Lane::Files`] keep open for the next one.
+pub(super) struct Kept {
+    upload: Upload,
+    listing: Listing,
+}
+
+impl Kept {
+    pub(super) const fn new() -> Self {
+        Self { upload: Upload::new(), listing: Listing::new() }
+    }
+
+    /// When something of it has not been used for so long that it is to be closed.
+    pub(super) fn idle_at(&self) -> Option<Nanos> {
+        self.upload.idle_at().into_iter().chain(self.listing.idle_at()).min()
+    }
+
+    /// Closes what has not been used for so long.
+    pub(super) fn close_idle(&mut self, now: Nanos) {
+        let is_over = |idle_at: Option<Nanos>| idle_at.is_some_and(|idle_at| idle_at <= now);
+        if is_over(self.upload.idle_at()) {
+            self.upload.close();
+        }
+        if is_over(self.listing.idle_at()) {
+            self.listing.close();
+        }
+    }
+}
+
+/// As [`at_once`], of [`Lane::Files`].
 ///
 /// # Errors
 /// The status to answer with.
-pub(super) fn files(control: &Control<'_>, upload: &mut Upload) -> Result<Vec<u8>, Status> {
+pub(super) fn files(control: &Control<'_>, kept: &mut Kept) -> Result<Vec<u8>, Status> {
     if needs_room(&control.request) {
         mm::require_heap_room().map_err(status)?;
     }
@@ -99,18 +129,22 @@ pub(super) fn files(control: &Control<'_>, upload: &mut Upload) -> Result<Vec<u8
     if let Request::Power(PowerRequest { action }) = request {
         return Err(power::end(control, action));
     }
+    let Kept { upload, listing } = kept;
     answer(control, |body| match request {
         Request::Stat { path } => files::stat(path, body),
-        Request::List { start, path } => files::list(start, path, body),
+        Request::List { start, path } => files::list(start, path, listing, body),
         Request::Read { offset, len, path } => files::read(origin, offset, len, path, body),
-        Request::Readdir(ReaddirRequest { cursor, path }) => listing::readdir(cursor, path, body),
+        Request::Readdir(ReaddirRequest { cursor, path }) => listing::readdir(cursor, path, listing, body),
         Request::FsInfo { path } => listing::fsinfo(path, body),
         Request::Write { mode, path, data } => files::write(origin, mode, path, data, body),
         Request::WriteAt(request) => upload.write_at(origin, &request, body),
         other => {
             let changed = change(origin, &other);
-            // Whoever removes a file to have its room expects it to be free, so it is not kept open.
+            // Whoever removes something to have its room expects it to be free, so it is not kept open.
             upload.close();
+            if matches!(other, Request::Remove { .. } | Request::Rmdir { .. }) {
+                listing.close();
+            }
             changed.map(|()| 0)
         }
     })
