@@ -5,11 +5,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use askr::{ExtraFile, Guest, Machine, Vm};
+use askr::{ExtraFile, Machine, Vm};
 
+use crate::screen::Screen;
 use crate::{Result, load};
 
-/// Longest that anything of a guest may take.
+/// Longest that a guest may take to boot, or to say its first word over the wire.
+pub(crate) const BOOT: Duration = Duration::from_secs(120);
+/// Longest that it may take to answer one short request.
+pub(crate) const ANSWER: Duration = Duration::from_secs(60);
+/// Longest that a program in it, or a file of many MiB on its way, may take.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(500);
 /// What the shell shows when it waits for a line.
 pub(crate) const PROMPT: &str = "askr$ ";
@@ -22,19 +27,27 @@ pub(crate) fn folder() -> PathBuf {
     askr::state_dir().with_file_name("peers")
 }
 
-/// Starts QEMU as one of ours.
-pub(crate) fn spawn(machine: &Machine) -> Result<Vm> {
-    let vm = machine.spawn()?;
-    load::is_ours(vm.pid());
-    Ok(vm)
+/// A machine that runs, and its console.
+pub(crate) struct Guest {
+    pub(crate) vm: Vm,
+    pub(crate) screen: Screen,
 }
 
-/// Boots Askr and waits for its prompt.
-pub(crate) fn boot(machine: &Machine) -> Result<Guest> {
-    let mut guest = machine.start()?;
-    load::is_ours(guest.vm().pid());
-    guest.wait_for(PROMPT, PATIENCE)?;
-    Ok(guest)
+impl Guest {
+    /// Starts QEMU as one of ours.
+    pub(crate) fn start(machine: &Machine) -> Result<Self> {
+        let mut vm = machine.spawn()?;
+        load::is_ours(vm.pid());
+        let screen = Screen::new(vm.take_com1().ok_or("no COM1")?);
+        Ok(Self { vm, screen })
+    }
+
+    /// Boots Askr and waits for its prompt.
+    pub(crate) fn boot(machine: &Machine) -> Result<Self> {
+        let guest = Self::start(machine)?;
+        guest.screen.shows(PROMPT, BOOT)?;
+        Ok(guest)
+    }
 }
 
 /// The programs of the benchmark: static binaries that run on Askr and, but for `asks`, on Linux.

@@ -8,16 +8,17 @@ mod guest;
 mod line;
 mod load;
 mod options;
+mod page;
 mod peer;
 mod picture;
 mod progress;
 mod raw;
 mod report;
+mod screen;
 mod sections;
 mod stats;
 mod transfer;
 mod user;
-mod watch;
 
 use std::process::ExitCode;
 
@@ -72,7 +73,8 @@ fn measure(options: &Options) -> Result<bool> {
         }
         save(&bench.report, options)?;
     }
-    say(&format!("written: {}, {}", made("results.json")?.display(), made("picture.svg")?.display()));
+    let [json, page, picture] = ["results.json", "figures.md", "picture.svg"].map(made);
+    say(&format!("written: {}, {}, {}", json?.display(), page?.display(), picture?.display()));
     Ok(all_ended)
 }
 
@@ -80,6 +82,7 @@ fn measure(options: &Options) -> Result<bool> {
 fn save(report: &Report, options: &Options) -> Result<()> {
     let kind = if options.quick { "A quick run" } else { "A full run" };
     std::fs::write(made("results.json")?, format!("{:#}\n", report.json()))?;
+    std::fs::write(made("figures.md")?, page::of(report))?;
     std::fs::write(made("picture.svg")?, picture::draw(report, kind))?;
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use askr::{Guest, Machine};
+use askr::Machine;
 use askr_wire::message::{
     EventsReply, EventsRequest, LoggedEvent, PathRequest, PingReply, PingRequest, ProcessEvent, ReaddirReply,
     ReaddirRequest, SpawnReply, SpawnRequest, StdinPolicy, Word,
@@ -12,7 +12,7 @@ use askr_wire::{FrameType, List, Message, code};
 
 use crate::Result;
 use crate::door::Door;
-use crate::guest;
+use crate::guest::{Guest, PATIENCE};
 use crate::line::{Line, body_of};
 
 /// Pings by which the guest's clock is compared with ours.
@@ -30,8 +30,8 @@ pub(crate) struct Raw {
 impl Raw {
     /// Boots this machine and opens a session through this door.
     pub(crate) fn boot(machine: Machine, door: Door) -> Result<Self> {
-        let mut guest = guest::boot(&door.built_into(machine))?;
-        let mut line = Line::new(door.connect(guest.vm())?)?;
+        let guest = Guest::boot(&door.built_into(machine))?;
+        let mut line = Line::new(door.connect(&guest.vm)?, guest.screen.clone())?;
         line.hello()?;
         Ok(Self { line, _guest: guest, counter: 0, clock: (Instant::now(), Duration::ZERO, Duration::MAX) })
     }
@@ -41,7 +41,7 @@ impl Raw {
         self.counter += 1;
         let (started, received) = (Instant::now(), self.line.received);
         let (seq, sent) = self.line.send(code::PING, &PingRequest { counter: self.counter })?;
-        let body = self.line.answer(seq)?;
+        let body = self.line.answer(seq, code::PING)?;
         let took = started.elapsed();
         if took < self.clock.2 {
             let uptime = PingReply::decode(&body).map_err(|_| "a malformed answer to PING")?.uptime_ns;
@@ -84,10 +84,11 @@ impl Raw {
 
     /// Starts a program; returns its pid once its event of this kind has come, and when that was.
     pub(crate) fn spawn_until(&mut self, argv: &[&str], event: u16) -> Result<(u32, Instant)> {
+        let until = Instant::now() + PATIENCE;
         let seq = self.spawn(argv)?;
         let (mut pid, mut seen) = (None, Vec::new());
         loop {
-            let frame = self.line.next()?;
+            let frame = self.line.next(format_args!("event {event:#06x} of {argv:?}"), until)?;
             let now = Instant::now();
             if frame.kind == FrameType::Response && frame.seq == seq {
                 let body = body_of(&frame)?;
@@ -150,10 +151,11 @@ impl Raw {
 
     /// Runs a program that asks `count` times, and answers at once; the times from one ask to the next.
     pub(crate) fn asks(&mut self, count: usize) -> Result<Vec<f64>> {
+        let until = Instant::now() + PATIENCE;
         self.spawn(&["/bin/asks", &count.to_string()])?;
         let mut came = Vec::new();
         while came.len() < count {
-            let frame = self.line.next()?;
+            let frame = self.line.next(format_args!("ask {} of {count}", came.len() + 1), until)?;
             if frame.kind == FrameType::DecisionReq {
                 came.push(Instant::now());
                 self.line.send_frame(FrameType::DecisionResp, frame.seq, frame.code, b"yes")?;

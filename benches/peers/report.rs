@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use crate::stats::{Summary, worst};
+use crate::stats::{FLAT, Summary, verdict, worst};
 
 /// What a number is. Times are kept in seconds throughout.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,6 +33,14 @@ impl Aim {
         match self {
             Self::AtMost(limit) => factor <= limit,
             Self::AtLeast(limit) => factor >= limit,
+        }
+    }
+
+    /// As people read it.
+    pub(crate) fn shown(self) -> String {
+        match self {
+            Self::AtMost(limit) => format!("at most {limit}"),
+            Self::AtLeast(limit) => format!("at least {limit}"),
         }
     }
 }
@@ -74,8 +82,16 @@ pub(crate) struct Curve {
     pub(crate) who: String,
     /// What is counted.
     pub(crate) items: &'static str,
-    /// Number of items, and seconds for each of them.
-    pub(crate) points: Vec<(u64, f64)>,
+    /// Number of items, and what it took for each of them in seconds, as often as it was measured.
+    samples: Vec<(u64, Vec<f64>)>,
+}
+
+impl Curve {
+    /// Number of items, and seconds for each of them: the median.
+    pub(crate) fn points(&self) -> Vec<(u64, f64)> {
+        let median = |(items, samples): &(u64, Vec<f64>)| Some((*items, Summary::of(samples)?.median));
+        self.samples.iter().filter_map(median).collect()
+    }
 }
 
 /// The name by which rows are compared with the peer.
@@ -99,14 +115,18 @@ impl Report {
         }
     }
 
-    /// One more point of a curve, or the first: so many items, and seconds for each.
-    pub(crate) fn point(&mut self, name: &str, who: &str, items: &'static str, point: (u64, f64)) {
-        match self.curves.iter_mut().find(|curve| curve.name == name && curve.who == who) {
-            Some(curve) => curve.points.push(point),
-            None => {
-                let (name, who) = (name.to_owned(), who.to_owned());
-                self.curves.push(Curve { name, who, items, points: vec![point] });
-            }
+    /// One more sample of a curve, or the first: so many items, and seconds for each. Smaller numbers come before larger ones.
+    pub(crate) fn point(&mut self, name: &str, who: &str, items: &'static str, (count, seconds): (u64, f64)) {
+        let known = self.curves.iter().position(|curve| curve.name == name && curve.who == who);
+        let at = known.unwrap_or_else(|| {
+            let (name, who) = (name.to_owned(), who.to_owned());
+            self.curves.push(Curve { name, who, items, samples: Vec::new() });
+            self.curves.len() - 1
+        });
+        let samples = &mut self.curves[at].samples;
+        match samples.last_mut().filter(|(last, _)| *last == count) {
+            Some((_, seconds_each)) => seconds_each.push(seconds),
+            None => samples.push((count, vec![seconds])),
         }
     }
 
@@ -139,19 +159,18 @@ impl Report {
             let _ = writeln!(out, "{}", line.trim_end());
         }
         for curve in &self.curves[curves..] {
-            let points: Vec<String> = curve
-                .points
-                .iter()
-                .map(|(items, time)| format!("{items}: {}", shown(Unit::Time, *time)))
-                .collect();
+            let points = curve.points();
+            let shown = points.iter().map(|(items, time)| format!("{items}: {}", shown(Unit::Time, *time)));
+            let shown: Vec<String> = shown.collect();
             let _ = writeln!(
                 out,
-                "{:<30} {:<24} worst {:.1} x of the first; per {}: {}",
+                "{:<30} {:<24} {}, worst {} x of the first (aim: at most {FLAT}); per {}: {}",
                 curve.name,
                 curve.who,
-                worst(&curve.points),
+                verdict(&points),
+                digits(worst(&points)),
                 curve.items,
-                points.join(", ")
+                shown.join(", ")
             );
         }
         out
@@ -161,8 +180,9 @@ impl Report {
     pub(crate) fn json(&self) -> Value {
         let rows: Vec<Value> = self.rows.iter().map(row_json).collect();
         let curve = |curve: &Curve| {
-            json!({ "name": curve.name, "who": curve.who, "items": curve.items, "worst": worst(&curve.points),
-                    "seconds_per_item": curve.points })
+            let points = curve.points();
+            json!({ "name": curve.name, "who": curve.who, "items": curve.items, "worst": worst(&points),
+                    "verdict": verdict(&points), "seconds_per_item": points })
         };
         let curves: Vec<Value> = self.curves.iter().map(curve).collect();
         json!({ "rows": rows, "curves": curves, "notes": self.notes })
@@ -197,11 +217,7 @@ fn row_json(row: &Row) -> Value {
 
 fn shown_ratio(ratio: &Ratio) -> String {
     let aim = ratio.aim.map_or(String::new(), |aim| {
-        let limit = match aim {
-            Aim::AtMost(limit) => format!("at most {limit}"),
-            Aim::AtLeast(limit) => format!("at least {limit}"),
-        };
-        format!(" (aim: {limit}{})", if aim.is_met(ratio.factor) { "" } else { ", missed" })
+        format!(" (aim: {}{})", aim.shown(), if aim.is_met(ratio.factor) { "" } else { ", missed" })
     });
     format!("{} x {}{aim}", digits(ratio.factor), ratio.to)
 }
@@ -221,7 +237,7 @@ pub(crate) fn shown(unit: Unit, value: f64) -> String {
 }
 
 /// Three digits that count.
-fn digits(value: f64) -> String {
+pub(crate) fn digits(value: f64) -> String {
     match value {
         value if value < 0.1 => format!("{value:.3}"),
         value if value < 10.0 => format!("{value:.2}"),

@@ -29,6 +29,9 @@ impl Summary {
     }
 }
 
+/// Growth of the time per item up to which cost counts as flat.
+pub(crate) const FLAT: f64 = 2.0;
+
 /// How cost grows: the time per item at each size as a multiple of that at the first.
 pub(crate) fn relative(points: &[(u64, f64)]) -> Vec<(u64, f64)> {
     let first = points.first().map_or(1.0, |(_, time)| *time);
@@ -38,4 +41,9 @@ pub(crate) fn relative(points: &[(u64, f64)]) -> Vec<(u64, f64)> {
 /// The largest of these multiples; 1 of nothing.
 pub(crate) fn worst(points: &[(u64, f64)]) -> f64 {
     relative(points).iter().fold(1.0, |worst, (_, multiple)| multiple.max(worst))
+}
+
+/// In a word, whether the cost of these is flat.
+pub(crate) fn verdict(points: &[(u64, f64)]) -> &'static str {
+    if worst(points) <= FLAT { "flat" } else { "grows" }
 }

@@ -19,6 +19,8 @@ part!(alternate, "../../benches/peers/alternate.rs", of_alternate, "alternate.rs
 part!(initramfs, "../../benches/peers/peer/initramfs.rs", of_initramfs, "initramfs.rs");
 part!(load, "../../benches/peers/load.rs", of_load, "load.rs");
 part!(options, "../../benches/peers/options.rs", of_options, "options.rs");
+part!(page, "../../benches/peers/page.rs", of_page, "page.rs");
 part!(picture, "../../benches/peers/picture/mod.rs", of_picture, "picture.rs");
 part!(report, "../../benches/peers/report.rs", of_report, "report.rs");
+part!(screen, "../../benches/peers/screen.rs", of_screen, "screen.rs");
 part!(stats, "../../benches/peers/stats.rs", of_stats, "stats.rs");

@@ -31,14 +31,17 @@ fn a_curve_has_all_its_points_and_its_worst() {
     let picture = draw(&report(), "today");
     let line = picture.lines().find(|line| line.contains("<polyline")).unwrap();
     assert_eq!(line.matches(',').count(), 3, "{line}");
-    assert!(picture.contains("worst 9.0 x"), "{picture}");
+    assert!(picture.contains("worst 9.00 x, grows"), "{picture}");
 }
 
 #[test]
 fn what_makes_figures_doubtful_is_on_the_picture() {
     let mut report = report();
     report.notes.push("boot: others were busy".into());
-    assert!(draw(&report, "today").contains(">boot: others were busy<"));
+    report.notes.push("bus: no answer; the console shows last:\n  | panic".into());
+    let picture = draw(&report, "today");
+    assert!(picture.contains(">boot: others were busy<"), "{picture}");
+    assert!(picture.contains(">bus: no answer; the console shows last:<") && !picture.contains("panic"));
 }
 
 #[test]

@@ -55,6 +55,21 @@ fn json_has_every_row_with_its_aims_and_every_curve() {
     assert_eq!(json["rows"][2]["bytes"], 2_000_000);
     assert_eq!(json["curves"].as_array().unwrap().len(), 2);
     assert!((json["curves"][0]["worst"].as_f64().unwrap() - 3.0).abs() < 1e-9);
+    assert_eq!(json["curves"][0]["verdict"], "grows");
+}
+
+#[test]
+fn a_curve_is_flat_up_to_twice_its_first_point() {
+    let mut report = Report::default();
+    for (who, last) in [("even", 1.9e-6), ("steep", 2.1e-6)] {
+        // What is measured several times counts by its median.
+        for point in [(100, 1e-6), (1000, 0.9e-6), (1000, 0.8e-6), (1000, 9e-6), (10_000, last)] {
+            report.point("create", who, "entry", point);
+        }
+    }
+    let table = report.table(0, 0);
+    let verdicts = ["even                     flat, worst 1.90 x", "steep                    grows, worst 2.10 x"];
+    assert!(verdicts.iter().all(|verdict| table.contains(verdict)), "{table}");
 }
 
 #[test]

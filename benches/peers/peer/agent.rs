@@ -3,14 +3,15 @@
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 
 use crate::Result;
-use crate::guest::PATIENCE;
+use crate::guest::{ANSWER, PATIENCE};
+use crate::screen::Screen;
 
 /// Bytes of a file that are read or written at once: smaller and larger pieces are slower.
 const PIECE: usize = 256 << 10;
@@ -21,20 +22,33 @@ const LOOK_PAUSE: Duration = Duration::from_millis(2);
 pub(crate) struct Agent {
     reader: BufReader<UnixStream>,
     writer: UnixStream,
+    /// What Linux shows, for errors.
+    screen: Screen,
 }
 
 impl Agent {
-    pub(super) fn new(writer: UnixStream) -> Result<Self> {
-        writer.set_read_timeout(Some(PATIENCE))?;
-        Ok(Self { reader: BufReader::new(writer.try_clone()?), writer })
+    pub(super) fn new(writer: UnixStream, screen: Screen) -> Result<Self> {
+        writer.set_write_timeout(Some(ANSWER))?;
+        Ok(Self { reader: BufReader::new(writer.try_clone()?), writer, screen })
     }
 
     fn execute(&mut self, command: &str, arguments: &Value) -> Result<Value> {
+        self.execute_within(command, arguments, ANSWER)
+    }
+
+    /// A command and its answer, which begins to come within this time.
+    fn execute_within(&mut self, command: &str, arguments: &Value, within: Duration) -> Result<Value> {
+        self.writer.set_read_timeout(Some(within))?;
         let line = json!({ "execute": command, "arguments": arguments });
-        self.writer.write_all(format!("{line}\n").as_bytes())?;
         let mut answer = String::new();
-        if self.reader.read_line(&mut answer)? == 0 {
-            return Err("the peer is gone".into());
+        let heard = self.writer.write_all(format!("{line}\n").as_bytes());
+        match heard.and_then(|()| self.reader.read_line(&mut answer)) {
+            Ok(0) => return Err(self.screen.blame("the peer is gone").into()),
+            Ok(_) => {}
+            Err(error) => {
+                let what = format_args!("no answer to {command}");
+                return Err(self.screen.missed(what, within, &error).into());
+            }
         }
         let mut answer: Value = serde_json::from_str(&answer)?;
         match answer.get_mut("return") {
@@ -45,14 +59,20 @@ impl Agent {
 
     /// Whether it is there.
     pub(crate) fn ping(&mut self) -> Result<()> {
-        self.execute("guest-ping", &json!({})).map(drop)
+        self.ping_within(ANSWER)
+    }
+
+    /// As [`Agent::ping`], of one that is still on its way.
+    pub(super) fn ping_within(&mut self, within: Duration) -> Result<()> {
+        self.execute_within("guest-ping", &json!({}), within).map(drop)
     }
 
     /// Runs a program to its end; its output.
     pub(crate) fn run(&mut self, argv: &[&str]) -> Result<String> {
         let pid = self
             .execute("guest-exec", &json!({ "path": argv[0], "arg": argv[1..], "capture-output": true }))?;
-        loop {
+        let until = Instant::now() + PATIENCE;
+        while Instant::now() < until {
             thread::sleep(LOOK_PAUSE);
             let status = self.execute("guest-exec-status", &pid)?;
             if status["exited"] == true {
@@ -63,6 +83,7 @@ impl Agent {
                 return Ok(String::from_utf8(BASE64.decode(output)?)?);
             }
         }
+        Err(self.screen.blame(format_args!("{argv:?} did not end within {PATIENCE:?}")).into())
     }
 
     /// The whole file, of which the size is known.

@@ -8,14 +8,13 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use askr::{Machine, Vm};
+use askr::Machine;
 use host_bridge::socket;
 
 pub(crate) use agent::Agent;
 
 use crate::Result;
-use crate::guest::{self, Programs, made};
-use crate::watch;
+use crate::guest::{BOOT, Guest, Programs, made};
 use initramfs::Initramfs;
 use packages::Packages;
 
@@ -54,7 +53,7 @@ pub(crate) struct Peer {
 /// The peer, booted.
 pub(crate) struct Running {
     pub(crate) agent: Agent,
-    pub(crate) vm: Vm,
+    pub(crate) guest: Guest,
 }
 
 impl Peer {
@@ -93,14 +92,13 @@ impl Peer {
 
     /// Boots it; returns it, and when the agent answered its first ping.
     pub(crate) fn boot(&self, memory_mib: u32) -> Result<(Running, Instant)> {
-        let machine = Machine::new().kernel(self.kernel.as_path()).initrd(self.initramfs.as_path());
-        let machine = machine.cpu(CPU).word(WORDS).qemu_words(DEVICES).memory_mib(memory_mib);
-        let mut vm = guest::spawn(&machine)?;
-        // Only read: what nobody reads stalls the guest.
-        let _never = watch::for_text(vm.take_com1().ok_or("no COM1")?, "\0");
-        let stream = socket::connect(&vm.com2_path().with_file_name(SOCKET))?;
-        let mut agent = Agent::new(stream)?;
-        agent.ping().map_err(|error| format!("the peer did not boot: {error}"))?;
-        Ok((Running { agent, vm }, Instant::now()))
+        // Its only port is its own: Askr's would take the number that the agent's has.
+        let machine = Machine::new().without_data_door().memory_mib(memory_mib);
+        let machine = machine.kernel(self.kernel.as_path()).initrd(self.initramfs.as_path());
+        let guest = Guest::start(&machine.cpu(CPU).word(WORDS).qemu_words(DEVICES))?;
+        let stream = socket::connect(&guest.vm.com2_path().with_file_name(SOCKET))?;
+        let mut agent = Agent::new(stream, guest.screen.clone())?;
+        agent.ping_within(BOOT).map_err(|error| format!("the peer did not boot: {error}"))?;
+        Ok((Running { agent, guest }, Instant::now()))
     }
 }

@@ -11,6 +11,10 @@ use crate::progress::say;
 const KERNEL: &str = "linux-image-cloud-amd64";
 const AGENT: &str = "qemu-guest-agent";
 const BUSYBOX: &str = "busybox-static";
+/// Seconds that apt may take for what it is told.
+const APT_PATIENCE: &str = "300";
+/// Exit status of `timeout` when they were over (`man 1 timeout`).
+const TIMED_OUT: i32 = 124;
 
 /// Where the parts are.
 pub(super) struct Packages {
@@ -42,7 +46,7 @@ impl Packages {
     /// The libraries that the agent needs, by the path it looks for them and where they are. QEMU needs the same ones, so
     /// this machine has them.
     pub(super) fn libraries(&self) -> Result<Vec<(String, PathBuf)>> {
-        let listed = output(Command::new("ldd").arg(&self.agent))?;
+        let listed = output("ldd", Command::new("ldd").arg(&self.agent))?;
         let mut libraries = Vec::new();
         for line in listed.lines().filter(|line| !line.contains("linux-vdso")) {
             if line.contains("not found") {
@@ -87,7 +91,7 @@ impl<'a> Apt<'a> {
         if self.download().is_err() {
             say("the peer: the package lists of this machine are too old or missing, fetching others");
             self.own_lists = true;
-            output(self.command("apt-get").args(["-qq", "update"]))?;
+            output("apt-get", self.command("apt-get").args(["-qq", "update"]))?;
             self.download()?;
         }
         let unfinished = self.folder.join("unfinished");
@@ -95,13 +99,14 @@ impl<'a> Apt<'a> {
             fs::remove_dir_all(&unfinished)?;
         }
         for package in fs::read_dir(self.folder.join("debs"))? {
-            output(Command::new("dpkg-deb").arg("-x").arg(package?.path()).arg(&unfinished))?;
+            output("dpkg-deb", Command::new("dpkg-deb").arg("-x").arg(package?.path()).arg(&unfinished))?;
         }
         Ok(fs::rename(unfinished, unpacked)?)
     }
 
     fn download(&self) -> Result<()> {
-        let shown = output(self.command("apt-cache").args(["--no-all-versions", "show", KERNEL]))?;
+        let shown =
+            output("apt-cache", self.command("apt-cache").args(["--no-all-versions", "show", KERNEL]))?;
         let depends = shown.lines().find_map(|line| line.strip_prefix("Depends: "));
         let kernel = depends
             .and_then(|line| line.split_whitespace().next())
@@ -111,15 +116,17 @@ impl<'a> Apt<'a> {
         fs::create_dir_all(&debs)?;
         let mut download = self.command("apt-get");
         download.current_dir(debs).args(["-q", "download", kernel, AGENT, BUSYBOX]);
-        output(&mut download).map(drop)
+        output("apt-get", &mut download).map(drop)
     }
 
+    /// One of apt's programs, which is ended if it does not end by itself.
     fn command(&self, program: &str) -> Command {
-        let mut command = Command::new(program);
+        let mut command = Command::new("timeout");
+        command.args(["--kill-after=10", APT_PATIENCE, program]);
         let mut set = |name: &str, value: &str| {
             command.arg("-o").arg(format!("{name}={value}"));
         };
-        // It ends by itself when a server does not answer.
+        // It says so when a server does not answer.
         set("Acquire::Retries", "1");
         set("Acquire::http::Timeout", "30");
         set("APT::Sandbox::User", "root");
@@ -132,14 +139,15 @@ impl<'a> Apt<'a> {
 }
 
 /// What a command prints; an error with its own words if it fails.
-fn output(command: &mut Command) -> Result<String> {
-    let name = command.get_program().to_string_lossy().into_owned();
+fn output(name: &str, command: &mut Command) -> Result<String> {
     let output = command.output().map_err(|error| format!("{name}: {error}"))?;
     if output.status.success() {
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-    } else {
-        let words = String::from_utf8_lossy(&output.stderr).into_owned();
-        let last = words.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it failed");
-        Err(format!("{name}: {last}").into())
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    let last = words.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it failed");
+    Err(match output.status.code() {
+        Some(TIMED_OUT) => format!("{name} did not end within {APT_PATIENCE} s").into(),
+        _ => format!("{name}: {last}").into(),
+    })
 }

@@ -1,7 +1,7 @@
 //! Charts: the time per item against the number of items, as a multiple of that with the fewest.
 
-use crate::report::{Curve, Report};
-use crate::stats::{relative, worst};
+use crate::report::{Curve, Report, digits};
+use crate::stats::{FLAT, relative, verdict, worst};
 
 use super::svg::Svg;
 use super::{MARGIN, WIDTH};
@@ -12,8 +12,6 @@ const COLUMNS: usize = 2;
 const GAP: f64 = 40.0;
 /// Height of the axes.
 const HEIGHT: f64 = 150.0;
-/// Growth up to which the cost counts as flat.
-const FLAT: f64 = 2.0;
 /// The scale ends here at least, so that what is flat looks so.
 const SCALE: f64 = 4.0;
 /// Height of a line of the legend.
@@ -51,9 +49,9 @@ pub(super) fn draw(svg: &mut Svg, report: &Report, top: f64) -> f64 {
 
 /// One chart with its legend; returns where it ends.
 fn chart(svg: &mut Svg, name: &str, curves: &[&Curve], (x, y): (f64, f64), width: f64) -> f64 {
-    let sizes = || curves.iter().flat_map(|curve| curve.points.iter().map(|(items, _)| *items as f64));
+    let sizes = || curves.iter().flat_map(|curve| curve.points().into_iter().map(|(items, _)| items as f64));
     let (first, last) = (sizes().fold(f64::MAX, f64::min), sizes().fold(1.0, f64::max));
-    let top = curves.iter().map(|curve| worst(&curve.points)).fold(SCALE, f64::max);
+    let top = curves.iter().map(|curve| worst(&curve.points())).fold(SCALE, f64::max);
     let decades = (last / first).log10().max(f64::EPSILON);
     let (axis, wide) = (x + 34.0, width - 34.0);
     let across = |items: f64| axis + (items / first).log10() / decades * wide;
@@ -72,7 +70,7 @@ fn chart(svg: &mut Svg, name: &str, curves: &[&Curve], (x, y): (f64, f64), width
     }
     let mut below = floor + 18.0;
     for (curve, colour) in curves.iter().zip(COLOURS.iter().cycle()) {
-        let points: Vec<(f64, f64)> = relative(&curve.points)
+        let points: Vec<(f64, f64)> = relative(&curve.points())
             .iter()
             .map(|(items, times)| (across(*items as f64), floor - times * up))
             .collect();
@@ -85,7 +83,12 @@ fn chart(svg: &mut Svg, name: &str, curves: &[&Curve], (x, y): (f64, f64), width
             below,
             "",
             "start",
-            &format!("{}: worst {:.1} x", curve.who, worst(&curve.points)),
+            &format!(
+                "{}: worst {} x, {}",
+                curve.who,
+                digits(worst(&curve.points())),
+                verdict(&curve.points())
+            ),
         );
     }
     below

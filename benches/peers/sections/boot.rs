@@ -6,10 +6,9 @@ use askr::{Machine, Model};
 
 use crate::Result;
 use crate::door::Door;
-use crate::guest::{self, PATIENCE, PROMPT};
+use crate::guest::{BOOT, Guest, PROMPT};
 use crate::line::Line;
 use crate::report::{Aim, PEER, Unit};
-use crate::watch;
 
 use super::{Bench, MEMORY};
 
@@ -25,8 +24,9 @@ const FLOOR_AIM: Aim = Aim::AtMost(2.0);
 #[derive(Default)]
 struct Times {
     floor: Vec<f64>,
-    prompt: Vec<f64>,
-    answer: Vec<Vec<f64>>,
+    /// By door, in the order of [`Door::ALL`].
+    prompt: [Vec<f64>; Door::ALL.len()],
+    answer: [Vec<f64>; Door::ALL.len()],
 }
 
 pub(super) fn run(bench: &mut Bench) -> Result<()> {
@@ -40,11 +40,10 @@ pub(super) fn run(bench: &mut Bench) -> Result<()> {
         }
         for ((model, _), times) in MODELS.iter().zip(&mut times) {
             times.floor.push(bench.floor.boot(*model, MEMORY)?);
-            times.answer.resize(Door::ALL.len(), Vec::new());
-            for (door, answers) in Door::ALL.into_iter().zip(&mut times.answer) {
+            for (at, door) in Door::ALL.into_iter().enumerate() {
                 let (prompt, answer) = boot(*model, door)?;
-                times.prompt.push(prompt.as_secs_f64());
-                answers.push(answer.as_secs_f64());
+                times.prompt[at].push(prompt.as_secs_f64());
+                times.answer[at].push(answer.as_secs_f64());
             }
         }
         if let Some(other) = &bench.peer {
@@ -59,7 +58,9 @@ pub(super) fn run(bench: &mut Bench) -> Result<()> {
 fn report(bench: &mut Bench, times: &[Times], peer: &[f64]) {
     let report = &mut bench.report;
     for ((_, name), times) in MODELS.iter().zip(times) {
-        report.add(WORDS, &format!("Askr on {name}"), Unit::Time, &times.prompt);
+        for (door, prompts) in Door::ALL.into_iter().zip(&times.prompt) {
+            report.add(WORDS, &format!("{} on {name}", door.name()), Unit::Time, prompts);
+        }
     }
     report.add(ANSWER, PEER, Unit::Time, peer);
     for ((_, name), times) in MODELS.iter().zip(times) {
@@ -77,10 +78,10 @@ fn report(bench: &mut Bench, times: &[Times], peer: &[f64]) {
 /// Boots Askr; the times to its prompt and to its answer to HELLO.
 fn boot(model: Model, door: Door) -> Result<(Duration, Duration)> {
     let started = Instant::now();
-    let mut vm = guest::spawn(&door.built_into(Machine::new().model(model).memory_mib(MEMORY)))?;
-    let prompt = watch::for_text(vm.take_com1().ok_or("no COM1")?, PROMPT);
-    Line::new(door.connect(&vm)?)?.hello()?;
+    let machine = Machine::new().model(model).memory_mib(MEMORY);
+    let Guest { vm, screen } = Guest::start(&door.built_into(machine))?;
+    Line::new(door.connect(&vm)?, screen.clone())?.hello()?;
     let answered = Instant::now();
-    let shown = prompt.recv_timeout(PATIENCE)?;
+    let shown = screen.shows(PROMPT, BOOT)?;
     Ok((shown - started, answered - started))
 }

@@ -23,7 +23,7 @@ const ASKR: &str = "Askr";
 const AIM: Aim = Aim::AtMost(1.0);
 
 pub(super) fn run(bench: &mut Bench) -> Result<()> {
-    let mut askr = User::boot(bench.machine(MEMORY).cpu(CPU), Door::Com2)?;
+    let mut askr = User::boot(bench.machine(MEMORY).cpu(CPU), Door::Data)?;
     let mut peer = bench.boot_peer(MEMORY)?;
     let (pace, scale) = (bench.pace(10, 120), if bench.quick { "1" } else { "10" });
     let mut samples: BTreeMap<(&str, String), Vec<f64>> = BTreeMap::new();
