@@ -16,6 +16,7 @@ pub mod initrd;
 pub mod limits;
 pub mod oom;
 pub mod path;
+pub mod rest;
 pub mod script;
 pub mod signal;
 pub mod stack;

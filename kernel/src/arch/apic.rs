@@ -89,6 +89,7 @@ fn counts(time: Nanos) -> u32 {
 
 /// Serves the timer's interrupt, with interrupts off.
 pub(super) fn on_timer() {
+    clock::on_timer();
     crate::sched::on_tick();
     write(END_OF_INTERRUPT, 0);
 }

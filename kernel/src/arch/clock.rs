@@ -3,11 +3,12 @@
 //! machine without one it is the PIT, which never does.
 
 use super::{apic, pic, rtc};
+use crate::sync::IrqMutex;
+use askr_core::rest::Rest;
 use askr_core::wall::Wall;
 use core::arch::x86_64::_rdtsc;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use spin::Mutex;
-use x86_64::instructions::interrupts::without_interrupts;
 use x86_64::instructions::port::Port;
 
 /// Nanoseconds since boot.
@@ -19,10 +20,6 @@ pub(crate) const SECOND: Nanos = 1_000_000_000;
 pub(crate) const HZ: u32 = 100;
 /// Between two ticks.
 pub(crate) const TICK: Nanos = SECOND / HZ as Nanos;
-/// The longest rest, so that the alarm, which is set a little late and whose scale is less exact than the clock's, is
-/// never late by more than a tick.
-const REST_MAX: Nanos = SECOND;
-
 /// Frequency of the PIT (Intel 8254 with the PC's crystal).
 const PIT_HZ: u64 = 1_193_182;
 /// The clock's scale: nanoseconds per counter tick, as a fixed-point number with this many binary digits.
@@ -32,9 +29,7 @@ static BASE: AtomicU64 = AtomicU64::new(0);
 static SCALE: AtomicU64 = AtomicU64::new(1 << SCALE_BITS);
 /// Whether the tick can rest, and whether it does.
 static CAN_REST: AtomicBool = AtomicBool::new(false);
-static RESTS: AtomicBool = AtomicBool::new(false);
-/// While it rests: when the alarm comes.
-static ALARM: AtomicU64 = AtomicU64::new(0);
+static REST: IrqMutex<Rest> = IrqMutex::new(Rest::new());
 /// Only tasks look at it.
 static WALL: Mutex<Wall> = Mutex::new(Wall::new());
 
@@ -110,26 +105,27 @@ pub(crate) fn rest_until(deadline: Nanos) {
     if !CAN_REST.load(Ordering::Relaxed) {
         return;
     }
-    without_interrupts(|| {
-        let now = now();
-        let deadline = deadline.min(now + REST_MAX);
-        let alarm = ALARM.load(Ordering::Relaxed);
-        let is_set = RESTS.swap(true, Ordering::Relaxed) && (now..=deadline).contains(&alarm);
-        if !is_set {
-            ALARM.store(deadline, Ordering::Relaxed);
-            apic::alarm_in(deadline.saturating_sub(now));
-        }
-    });
+    let mut rest = REST.lock();
+    let now = now();
+    if let Some(alarm) = rest.until(now, deadline) {
+        apic::alarm_in(alarm.saturating_sub(now));
+    }
+}
+
+/// The timer of the local APIC has come.
+pub(super) fn on_timer() {
+    REST.lock().on_alarm();
 }
 
 /// Whether the tick rests. Who then adds a deadline calls [`rest_until`] with it.
 pub(crate) fn rests() -> bool {
-    RESTS.load(Ordering::Relaxed)
+    REST.lock().rests()
 }
 
-/// Starts the tick again, if it rests: a program runs. Interrupts are off.
+/// Starts the tick again, if it rests: a program runs.
 pub(crate) fn end_rest() {
-    if RESTS.swap(false, Ordering::Relaxed) {
+    let mut rest = REST.lock();
+    if rest.end() {
         apic::tick_each(TICK);
     }
 }
