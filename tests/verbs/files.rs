@@ -178,3 +178,24 @@ fn absurd_offsets_and_sizes_get_an_answer_and_change_nothing() {
         assert_eq!(peer.path_status(code::UNLINK, &path), Status::Ok);
     }
 }
+
+/// What is made when it is opened is of one piece, also when it is read in many: reading it passes points of its own.
+#[test]
+fn a_generated_file_is_read_as_it_was_at_its_first_piece() {
+    let mut askr = GUEST.take();
+    let mut peer = Peer::in_session(askr.vm());
+    for round in 0..600 {
+        assert_eq!(peer.path_status(code::STAT, b"/proc/version"), Status::Ok, "{round}");
+    }
+    let text = String::from_utf8(download(&mut peer, b"/proc/timeline", 64 << 10)).unwrap();
+    let lines: Vec<_> = text.lines().collect();
+    assert!(lines.len() > 1000 && lines[0].starts_with("lost "), "{} lines: {}", lines.len(), lines[0]);
+    let times: Vec<i64> = lines[1..]
+        .iter()
+        .map(|line| match line.split(' ').collect::<Vec<_>>()[..] {
+            [time, _, number] if number.parse::<u64>().is_ok() => time.parse().unwrap(),
+            _ => panic!("a torn line: {line}"),
+        })
+        .collect();
+    assert!(times.is_sorted(), "{text}");
+}

@@ -24,7 +24,7 @@ pub(super) fn run(socket: Option<PathBuf>, matches: &ArgMatches) -> Result<Exit,
     if matches.get_flag("json") {
         print(format!("{}\n", json::line(&reply)).as_bytes())?;
     } else {
-        show(&answer).map_err(|message| Failure { exit: exit_of(&answer), message })?;
+        show(&answer)?;
     }
     Ok(exit_of(&answer))
 }
@@ -37,18 +37,23 @@ fn exit_of(answer: &Answer) -> Exit {
     }
 }
 
-fn show(answer: &Answer) -> Result<(), String> {
-    match answer {
+/// Prints what came of it. What cannot be printed is a failure of its own, whatever the answer was.
+fn show(answer: &Answer) -> Result<(), Failure> {
+    let printed = match answer {
         Answer::Ok(ok) => match json::content_of(ok) {
             Some(content) => print(&content),
             None => print(format!("{}\n", json::pretty(ok)).as_bytes()),
         },
         // It may quote names from the guest: nothing of theirs that a terminal obeys is shown.
-        other => Err(Refusal::of(other).map_or_else(
-            || "the hub's reply is no reply; are hub and askr-bridge of different versions?".into(),
-            |refusal| refusal.to_string(),
-        )),
-    }
+        other => {
+            let message = Refusal::of(other).map_or_else(
+                || "the hub's reply is no reply; are hub and askr-bridge of different versions?".into(),
+                |refusal| refusal.to_string(),
+            );
+            return Err(Failure { exit: exit_of(other), message });
+        }
+    };
+    Ok(printed?)
 }
 
 fn print(bytes: &[u8]) -> Result<(), String> {
@@ -70,7 +75,8 @@ mod tests {
     fn an_error_is_one_line_without_control_characters() {
         let reply =
             json!({ "id": 1, "error": { "code": "ENOENT", "message": "/\u{1b}[2J: gone", "hint": "look" } });
-        assert_eq!(show(&Answer::of(&reply)), Err("ENOENT: /\u{fffd}[2J: gone (look)".into()));
+        let message = show(&Answer::of(&reply)).map_err(|failure| failure.message);
+        assert_eq!(message, Err("ENOENT: /\u{fffd}[2J: gone (look)".into()));
         assert!(show(&Answer::of(&Value::Null)).is_err());
     }
 }

@@ -11,26 +11,25 @@ use host_bridge::json::Answer;
 
 use crate::exit::{Exit, Failure};
 
-/// How many replies came, and whether more can come.
+/// How many replies came.
 #[derive(Default)]
 struct Replies {
-    state: Mutex<(u64, bool)>,
+    came: Mutex<u64>,
     changed: Condvar,
 }
 
 impl Replies {
-    fn update(&self, change: impl FnOnce(&mut (u64, bool))) {
-        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner));
+    fn add_one(&self) {
+        *self.came.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         self.changed.notify_all();
     }
 
-    /// Waits until `count` replies came. `false` when the hub ended before.
-    fn wait_for(&self, count: u64) -> bool {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        while state.0 < count && !state.1 {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+    /// Waits until `count` replies came.
+    fn wait_for(&self, count: u64) {
+        let mut came = self.came.lock().unwrap_or_else(PoisonError::into_inner);
+        while *came < count {
+            came = self.changed.wait(came).unwrap_or_else(PoisonError::into_inner);
         }
-        state.0 >= count
     }
 }
 
@@ -39,21 +38,24 @@ pub(super) fn run(socket: Option<PathBuf>) -> Result<Exit, Failure> {
     let (writer, reader) = hub.split();
     let replies = Arc::new(Replies::default());
     let theirs = Arc::clone(&replies);
-    thread::spawn(move || {
-        let result = copy_out(reader, &theirs);
-        theirs.update(|state| state.1 = true);
-        if let Err(error) = result {
-            // Nobody reads any more, or the hub is gone: stdin may never end, so end here.
-            eprintln!("askr-bridge: {error}");
-            std::process::exit(Exit::Failed.code().into());
-        }
+    let copies_out = thread::spawn(move || {
+        let Failure { exit, message } = copy_out(reader, &theirs);
+        // Nobody reads any more, or the hub is gone: stdin may never end, so end here.
+        eprintln!("askr-bridge: {message}");
+        std::process::exit(exit.code().into());
     });
-    let sent = copy_in(writer).map_err(|error| format!("the hub takes no more requests: {error}"))?;
-    if replies.wait_for(sent) {
-        Ok(Exit::Done)
-    } else {
-        Err("the hub ended before it replied to everything".to_owned().into())
+    match copy_in(writer) {
+        Ok(sent) => replies.wait_for(sent),
+        // Why, it may have said: the other thread ends the program.
+        Err(error) if is_closed(&error) => drop(copies_out.join()),
+        Err(error) => return Err(format!("the requests could not be passed on: {error}").into()),
     }
+    Ok(Exit::Done)
+}
+
+/// Whether the hub has closed the connection.
+fn is_closed(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
 }
 
 /// Copies stdin to the hub and counts the requests: lines that are not blank.
@@ -70,15 +72,29 @@ fn copy_in(mut hub: UnixStream) -> io::Result<u64> {
     Ok(sent)
 }
 
-/// Copies the hub's lines to stdout and counts those that are replies.
-fn copy_out(mut hub: BufReader<UnixStream>, replies: &Replies) -> Result<(), String> {
+/// Copies the hub's lines to stdout and counts those that are replies. Returns why it ended.
+fn copy_out(mut hub: BufReader<UnixStream>, replies: &Replies) -> Failure {
     let mut line = Vec::new();
-    while hub.read_until(b'\n', &mut line).map_err(|error| format!("the hub: {error}"))? > 0 {
+    let mut exit = Exit::Failed;
+    loop {
+        match hub.read_until(b'\n', &mut line) {
+            Ok(1..) => {}
+            Ok(0) => return Failure { exit, message: "the hub closed the connection".into() },
+            Err(error) if is_closed(&error) => {
+                return Failure { exit, message: "the hub closed the connection".into() };
+            }
+            Err(error) => return format!("the hub: {error}").into(),
+        }
         let mut out = io::stdout().lock();
-        out.write_all(&line).and_then(|()| out.flush()).map_err(|error| format!("stdout: {error}"))?;
-        let is_reply = serde_json::from_slice(&line).is_ok_and(|line| Answer::of(&line) != Answer::Other);
-        replies.update(|state| state.0 += u64::from(is_reply));
+        if let Err(error) = out.write_all(&line).and_then(|()| out.flush()) {
+            return format!("stdout: {error}").into();
+        }
+        match serde_json::from_slice(&line).as_ref().map(Answer::of) {
+            // It turns this connection away, whatever was asked.
+            Ok(Answer::Error { code, .. }) if Exit::of_error(&code) == Exit::NoHub => exit = Exit::NoHub,
+            Ok(Answer::Other) | Err(_) => {}
+            Ok(_) => replies.add_one(),
+        }
         line.clear();
     }
-    Err("the hub closed the connection".into())
 }

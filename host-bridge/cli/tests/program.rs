@@ -122,7 +122,27 @@ fn the_status_tells_scripts_what_to_do_next() {
     let away = bridge(&bench, &["call", "status"]).assert().code(3).stdout("");
     let text = String::from_utf8(away.get_output().stderr.clone()).unwrap();
     assert!(text.starts_with("askr-bridge: too_many_clients: "), "{text}");
+    let away = bridge(&bench, &["json"]).write_stdin("{\"op\":\"status\"}\n").assert().code(3);
+    let text = String::from_utf8(away.get_output().stdout.clone()).unwrap();
+    assert!(text.contains("\"too_many_clients\""), "{text}");
     drop(clients);
+}
+
+#[test]
+fn what_cannot_be_printed_is_a_failure() {
+    let bench = Bench::new();
+    for words in
+        [&["call", "fs.read", "path=/proc/version"][..], &["call", "status"], &["call", "--json", "status"]]
+    {
+        let mut program = std::process::Command::new(assert_cmd::cargo::cargo_bin("askr-bridge"));
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = program.arg("--socket").arg(&bench.socket).args(words).stdout(full).output().unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            output.status.code() == Some(1) && text.starts_with("askr-bridge: stdout: "),
+            "{words:?}: {text}"
+        );
+    }
 }
 
 #[test]

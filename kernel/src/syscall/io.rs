@@ -176,9 +176,8 @@ fn read_directly(
     if pieces.iter().any(|piece| !mm::user::is_possible(piece.base, piece.length)) {
         return Err(Errno::EFAULT);
     }
-    if count == 0 {
-        return take(&mut [], 0).map(|got| got as u64);
-    }
+    // What is wrong with the file is told before what is wrong with the memory.
+    take(&mut [], 0)?;
     let mut done = 0;
     while done < count {
         let (begun, size) = (done, CHUNK.min(count - done));

@@ -103,7 +103,7 @@ fn try_answer(
     };
     let text = text.ok_or_else(|| format!("{} sent an answer without any text.", target.shown()))?;
     // A model may have been made to repeat what it was sent; the key is not for the guest.
-    let plan = reading::plan(&target.without_key(&text));
+    let plan = reading::plan(&text, |text| target.without_key(text));
     plan.map_err(|why| format!("The answer of the model cannot be used: {why}. Nothing was done."))
 }
 

@@ -6,9 +6,15 @@ use serde_json::{Map, Value};
 
 use super::super::plan::{Plan, Step};
 
+/// `clean` takes out of a text what is not for the guest. It is given the text as it came, and what the strings in it mean.
+///
 /// # Errors
 /// Why it is no plan, for people.
-pub(in crate::agent) fn plan(text: &str) -> Result<Plan, String> {
+pub(in crate::agent) fn plan(text: &str, clean: impl Fn(&str) -> String) -> Result<Plan, String> {
+    read(&clean(text), &clean).map_err(|why| clean(&why))
+}
+
+fn read(text: &str, clean: &impl Fn(&str) -> String) -> Result<Plan, String> {
     let text = without_fence(text.trim());
     if text.is_empty() {
         return Err("it is empty".into());
@@ -16,12 +22,22 @@ pub(in crate::agent) fn plan(text: &str) -> Result<Plan, String> {
     if !text.starts_with(['{', '[']) {
         return Ok(Plan::say(text));
     }
-    let Value::Object(object) = serde_json::from_str(text).map_err(|_| "it is no whole JSON")? else {
-        return Err("it is no JSON object".into());
-    };
+    let mut value = serde_json::from_str(text).map_err(|_| "it is no whole JSON")?;
+    clean_strings(&mut value, clean);
+    let Value::Object(object) = value else { return Err("it is no JSON object".into()) };
     let plan = from_object(&object)?;
     plan.encode().map_err(|error| error.to_string())?;
     Ok(plan)
+}
+
+/// JSON has many ways to write a letter.
+fn clean_strings(value: &mut Value, clean: &impl Fn(&str) -> String) {
+    match value {
+        Value::String(text) => *text = clean(text),
+        Value::Array(values) => values.iter_mut().for_each(|value| clean_strings(value, clean)),
+        Value::Object(fields) => fields.values_mut().for_each(|value| clean_strings(value, clean)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// What stands between the marks that models like to put around JSON.

@@ -127,7 +127,7 @@ fn a_model_is_shown_plans_that_are_plans_and_a_schema_that_says_what_is_possible
     let roles: Vec<_> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
     assert_eq!(roles, ["system", "user", "assistant", "user", "assistant", "user"]);
     for shown in messages.iter().filter(|message| message["role"] == "assistant") {
-        let plan = reading::plan(shown["content"].as_str().unwrap()).unwrap();
+        let plan = reading::plan(shown["content"].as_str().unwrap(), str::to_owned).unwrap();
         assert!(matches!(plan.steps[..], [Step::Run(_)]), "{plan:?}");
     }
     let schema = &body["response_format"]["json_schema"]["schema"];
@@ -211,9 +211,13 @@ fn what_the_endpoint_does_wrong_is_told_and_never_with_the_key() {
         assert!(told.contains(expected), "{what}: {told}");
         assert!(!told.contains(KEY) && !told.contains("secret"), "{what}: {told}");
     }
-    // In the plan neither.
-    let (endpoint, _got) = endpoint(vec![completion(&format!(r#"{{"steps":[{{"say":"it is {KEY}"}}]}}"#))]);
-    assert_eq!(ask(&config(&endpoint, "api_key_env=TEST_API_KEY\n")).unwrap(), Plan::say("it is [key]"));
+    // In the plan neither, however JSON writes it.
+    let escaped = KEY.bytes().map(|byte| format!("\\u{byte:04x}")).collect::<String>();
+    for key in [KEY, &escaped] {
+        let (endpoint, _got) =
+            endpoint(vec![completion(&format!(r#"{{"steps":[{{"say":"it is {key}"}}]}}"#))]);
+        assert_eq!(ask(&config(&endpoint, "api_key_env=TEST_API_KEY\n")).unwrap(), Plan::say("it is [key]"));
+    }
 }
 
 #[test]
@@ -339,7 +343,7 @@ fn the_host_decides_where_a_guest_may_send_what() {
 
 #[test]
 fn what_a_model_says_is_a_plan_words_or_refused() {
-    let steps = |text: &str| reading::plan(text).unwrap().steps;
+    let steps = |text: &str| reading::plan(text, str::to_owned).unwrap().steps;
     assert_eq!(steps("Hello there."), [Step::Say("Hello there.".into())]);
     assert_eq!(steps("```json\n{\"steps\":[{\"get\":\"model\"}]}\n```"), [Step::Get("model".into())]);
     assert_eq!(
@@ -363,7 +367,7 @@ fn what_a_model_says_is_a_plan_words_or_refused() {
         (r#"{"steps":[{"say":"x"}],"more":"yes"}"#, "neither true nor false"),
         (r#"{"steps":[{"set":["confirm=never\nx","y"]}]}"#, "\"set\" is impossible"),
     ] {
-        let told = reading::plan(text).unwrap_err();
+        let told = reading::plan(text, str::to_owned).unwrap_err();
         assert!(told.contains(error), "{text}: {told}");
     }
 }
@@ -372,7 +376,7 @@ proptest! {
     #[test]
     fn whatever_a_model_says_can_be_sent_or_is_refused(text: String, json in "[{}\\[\\]\"a-z:,0-9]{0,60}") {
         for text in [text, json] {
-            if let Ok(plan) = reading::plan(&text) {
+            if let Ok(plan) = reading::plan(&text, str::to_owned) {
                 prop_assert!(plan.encode().is_ok());
             }
         }

@@ -1,6 +1,6 @@
 //! Files, as the base generation has them.
 
-use super::{Listing, seconds, too_big};
+use super::{Listing, Reading, seconds, too_big};
 use crate::fs;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -60,9 +60,10 @@ pub(super) fn read(
     offset: u64,
     len: u32,
     path: &[u8],
+    reading: &mut Reading,
     body: &mut [u8],
 ) -> Result<usize, Errno> {
-    let file = fs::open(origin, &fs::root(), path, O_RDONLY, 0)?;
+    let file = reading.open(origin, offset, path)?;
     regular(&file)?;
     let room = body.len() - ReadReply::HEAD_LEN;
     let mut data = vec![0; room.min(len as usize)];
@@ -73,6 +74,9 @@ pub(super) fn read(
             0 => break,
             count => done += count,
         }
+    }
+    if done == data.len() {
+        reading.keep(file, origin, offset.saturating_add(done as u64), path);
     }
     ReadReply { data: &data[..done] }.encode(body).map_err(too_big)
 }

@@ -5,9 +5,11 @@ mod files;
 mod listing;
 mod power;
 mod processes;
+mod reading;
 mod upload;
 
 use listing::Listing;
+use reading::Reading;
 use upload::Upload;
 
 use super::jobs;
@@ -93,16 +95,17 @@ pub(super) fn at_once(control: &Control<'_>) -> Result<Vec<u8>, Status> {
 pub(super) struct Kept {
     upload: Upload,
     listing: Listing,
+    reading: Reading,
 }
 
 impl Kept {
     pub(super) const fn new() -> Self {
-        Self { upload: Upload::new(), listing: Listing::new() }
+        Self { upload: Upload::new(), listing: Listing::new(), reading: Reading::new() }
     }
 
     /// When something of it has not been used for so long that it is to be closed.
     pub(super) fn idle_at(&self) -> Option<Nanos> {
-        self.upload.idle_at().into_iter().chain(self.listing.idle_at()).min()
+        [self.upload.idle_at(), self.listing.idle_at(), self.reading.idle_at()].into_iter().flatten().min()
     }
 
     /// Closes what has not been used for so long.
@@ -113,6 +116,9 @@ impl Kept {
         }
         if is_over(self.listing.idle_at()) {
             self.listing.close();
+        }
+        if is_over(self.reading.idle_at()) {
+            self.reading.close();
         }
     }
 }
@@ -129,11 +135,11 @@ pub(super) fn files(control: &Control<'_>, kept: &mut Kept) -> Result<Vec<u8>, S
     if let Request::Power(PowerRequest { action }) = request {
         return Err(power::end(control, action));
     }
-    let Kept { upload, listing } = kept;
+    let Kept { upload, listing, reading } = kept;
     answer(control, |body| match request {
         Request::Stat { path } => files::stat(path, body),
         Request::List { start, path } => files::list(start, path, listing, body),
-        Request::Read { offset, len, path } => files::read(origin, offset, len, path, body),
+        Request::Read { offset, len, path } => files::read(origin, offset, len, path, reading, body),
         Request::Readdir(ReaddirRequest { cursor, path }) => listing::readdir(cursor, path, listing, body),
         Request::FsInfo { path } => listing::fsinfo(path, body),
         Request::Write { mode, path, data } => files::write(origin, mode, path, data, body),
