@@ -45,6 +45,9 @@ fn settings_are_checked_kept_and_survive_a_reboot() {
     assert!(shown.contains("ai: /disk/etc/agent.conf: line 4 is ignored: it is no key=value\r\n"), "{shown}");
     assert!(shown.contains("line 5 is ignored: model must be the name of a model\r\n"), "{shown}");
     askr.run("ai config model other");
+    assert_eq!(askr.run("ai config endpoint http://127.0.0.1:1/v1"), "endpoint=http://127.0.0.1:1/v1\r\n");
+    assert_eq!(askr.run("ai config unset endpoint"), "endpoint is not set\r\n");
+    assert!(askr.run("ai config unset colour").contains("there is no key 'colour'"));
     askr.power_off();
     drop(askr);
     let mut askr = Askr::boot(&machine(folder.path()));

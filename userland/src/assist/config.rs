@@ -23,9 +23,20 @@ pub fn with_setting(text: &[u8], key: ConfKey, value: &str) -> Vec<u8> {
     text
 }
 
+/// The text without any line that gives `key` a value.
+#[must_use]
+pub fn without_setting(text: &[u8], key: ConfKey) -> Vec<u8> {
+    let places: Vec<usize> = conf_lines(text)
+        .filter(|(_, line)| line.is_ok_and(|(of, _)| of == key))
+        .map(|(number, _)| number - 1)
+        .collect();
+    let lines = text.split_inclusive(|&byte| byte == b'\n').enumerate();
+    lines.filter(|(number, _)| !places.contains(number)).flat_map(|(_, line)| line).copied().collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::with_setting;
+    use super::{with_setting, without_setting};
     use askr_abi::{ConfKey, conf_value};
     use proptest::prelude::*;
 
@@ -35,6 +46,13 @@ mod tests {
         assert_eq!(with_setting(text, ConfKey::Model, "c"), b"# mine\nmodel=a\nnonsense\nmodel=c\n");
         assert_eq!(with_setting(b"", ConfKey::Confirm, "never"), b"confirm=never\n");
         assert_eq!(with_setting(b"x", ConfKey::Confirm, "never"), b"x\nconfirm=never\n");
+    }
+
+    #[test]
+    fn a_key_is_taken_out_wherever_it_is() {
+        let text = b"# mine\nmodel=a\nnonsense\nconfirm=never\nmodel=b";
+        assert_eq!(without_setting(text, ConfKey::Model), b"# mine\nnonsense\nconfirm=never\n");
+        assert_eq!(without_setting(b"", ConfKey::Model), b"");
     }
 
     proptest! {

@@ -31,7 +31,7 @@ macro_rules! codes {
 codes! {
     NotReady = "not_ready", "start a guest with `cargo run` in Askr's folder, or wait for it with guest_status and wait_ready_ms";
     UnknownGuest = "unknown_guest", "guest_status lists the guests; leave `guest` out for the first one";
-    NotFound = "not_found", "fs_list of the directory above shows what is there";
+    NotFound = "not_found", "fs_list shows what is in a directory, proc_list which processes there are; a job that ended long ago is forgotten";
     Refused = "refused", "the guest does not allow it; asking again does not help";
     BadRequest = "bad_request", "see the tool's input schema; paths begin with /";
     WrongKind = "wrong_kind", "fs_stat tells whether a path is a file or a directory";

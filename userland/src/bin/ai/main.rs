@@ -32,6 +32,7 @@ const EXIT_INTERRUPTED: i32 = 130;
 const USAGE: &str = "usage: ai TEXT                for example: ai what is using memory?
        ai config              shows how the agent is reached
        ai config KEY VALUE    changes it
+       ai config unset KEY    takes it out, so that it is as usual
        ai --help              this text";
 
 fn main(args: Args) -> i32 {

@@ -3,7 +3,7 @@
 use crate::EXIT_USAGE;
 use alloc::vec::Vec;
 use askr_abi::{AGENT_CONF, AGENT_CONF_MAX, ConfKey, conf_lines, conf_timeout_ms, conf_value};
-use askr_userland::assist::config::with_setting;
+use askr_userland::assist::config::{with_setting, without_setting};
 use askr_userland::bytes::Bytes;
 use askr_userland::fs::{self, File};
 use askr_userland::{Errno, eprintln, io, names, println, sys};
@@ -50,10 +50,11 @@ fn read() -> Result<Vec<u8>, Errno> {
     }
 }
 
-/// `ai config [KEY [VALUE]]`; the exit code.
+/// `ai config [KEY [VALUE]]` or `ai config unset KEY`; the exit code.
 pub(crate) fn command(words: &[&[u8]]) -> i32 {
     match words {
         [] => show_all(),
+        [b"unset", key] => with_key(key, unset),
         [key] => with_key(key, |key| show(key.name())),
         [key, value @ ..] => with_key(key, |key| match str::from_utf8(&value.join(&b' ')) {
             Ok(value) => set(key.name(), value),
@@ -130,6 +131,14 @@ pub(crate) fn set(name: &str, value: &str) -> i32 {
             println!("{name}={value}");
             0
         }
+        Err(errno) => complain(errno),
+    }
+}
+
+/// Takes a key out; the exit code.
+fn unset(key: ConfKey) -> i32 {
+    match read().and_then(|text| replace(&without_setting(&text, key))) {
+        Ok(()) => show(key.name()),
         Err(errno) => complain(errno),
     }
 }
