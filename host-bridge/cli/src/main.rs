@@ -14,6 +14,7 @@ mod pipe;
 mod serve;
 mod style;
 mod text;
+mod waiting;
 mod watch;
 
 use std::process::ExitCode;

@@ -6,9 +6,9 @@ mod names;
 mod packet;
 mod pcapng;
 
-use std::fs::OpenOptions;
+use std::fs::{OpenOptions, Permissions};
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -22,6 +22,8 @@ use pcapng::{File, Statistics};
 
 use crate::exit::{Exit, Failure};
 
+/// Mode of a file that only its owner reads and writes.
+const OWN: u32 = 0o600;
 /// Inputs that wait to be written; what the hub has beyond that waits at the hub, which counts what it cannot keep.
 const INPUTS_MAX: usize = 1024;
 /// Longest that anything captured waits to be read by others.
@@ -39,16 +41,14 @@ pub(super) fn run(socket: Option<PathBuf>, matches: &ArgMatches) -> Result<Exit,
     let seconds = matches.get_one::<u64>("seconds").copied();
     let until = seconds.and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds)));
     // Before the file is opened: it stays as it is if nothing can be captured.
-    let first = if wait { None } else { Some(hub::connect(socket.as_ref())?) };
+    let first =
+        if wait { None } else { Some(hub::begin(socket.as_ref()).map_err(|refused| refused.failure)?) };
     let failed = |error: io::Error| format!("{}: {error}", path.display());
     let file = open(&path).and_then(File::begin).map_err(failed)?;
     let (sender, inputs) = sync_channel(INPUTS_MAX);
     let no_thread = |error: io::Error| format!("no thread can be started: {error}");
     hub::heed_signals(sender.clone()).map_err(no_thread)?;
     hub::listen(first, socket, wait, sender).map_err(no_thread)?;
-    if wait {
-        eprintln!("askr-bridge: waiting for a hub; Ctrl-C ends it");
-    }
     let count = matches.get_one::<u64>("count").copied();
     let mut capture = Capture::new(file, name(&path), count);
     let end = capture.go_on(&inputs, until, wait).and_then(|end| {
@@ -80,7 +80,12 @@ fn open(path: &Path) -> io::Result<Output> {
         }
         Box::new(io::stdout())
     } else {
-        Box::new(OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?)
+        let file = OpenOptions::new().write(true).create(true).truncate(true).mode(OWN).open(path)?;
+        // One that was there has the mode that it had.
+        if file.metadata()?.is_file() {
+            file.set_permissions(Permissions::from_mode(OWN))?;
+        }
+        Box::new(file)
     };
     Ok(BufWriter::new(out))
 }
@@ -193,7 +198,7 @@ impl Capture {
                     eprintln!("askr-bridge: a hub is there again, the capture goes on");
                     self.write(&Owned::resumed(now()))?;
                 } else {
-                    eprintln!("askr-bridge: capturing the frames on COM2 into {}; Ctrl-C ends it", self.name);
+                    eprintln!("askr-bridge: capturing the frames into {}; Ctrl-C ends it", self.name);
                 }
             }
             Input::Captured(Captured::Lost(count)) => {
@@ -204,10 +209,8 @@ impl Capture {
             }
             Input::Captured(captured) => {
                 if let Captured::Link { up, .. } = captured {
-                    eprintln!(
-                        "askr-bridge: the connection to COM2 {}",
-                        if up { "was made" } else { "ended" }
-                    );
+                    let what = if up { "was made" } else { "ended" };
+                    eprintln!("askr-bridge: the connection to COM2 {what}");
                 }
                 if let Some(packet) = Owned::of(&captured) {
                     self.write(&packet)?;
@@ -217,6 +220,7 @@ impl Capture {
                 eprintln!("askr-bridge: {why}; waiting for the next one");
                 (self.hub, self.lost_to_others) = (None, self.lost);
             }
+            Input::NoHub(why) => eprintln!("askr-bridge: {why}; waiting for a hub, Ctrl-C ends it"),
             Input::Ended(_) | Input::Signal => {}
         }
         Ok(())

@@ -4,11 +4,13 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::time::Instant;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use host_bridge::Hub;
 use host_bridge::link::{Connect, Stream};
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 use crate::guest::PATIENCE;
@@ -44,11 +46,36 @@ impl Line {
     }
 }
 
+/// Name of the file that is captured into.
+const FILE: &str = "x.pcapng";
+
+/// Longest that a program lives: whoever waits for it in vain sees its end.
+const LIFE_MAX: Duration = PATIENCE.saturating_mul(4);
+
+/// Kills the program with this process id after a time, unless this is dropped before. Drop it before the program is waited
+/// for: after that the number may be another's.
+pub(crate) struct Deadline(#[allow(dead_code, reason = "its end is what is noticed")] Sender<()>);
+
+impl Deadline {
+    pub(crate) fn of(child: &Child, life: Duration) -> Self {
+        let (sender, dropped) = channel();
+        let pid = Pid::from_child(child);
+        thread::spawn(move || {
+            if dropped.recv_timeout(life) == Err(RecvTimeoutError::Timeout) {
+                // It may have ended by itself.
+                let _ = kill_process(pid, Signal::KILL);
+            }
+        });
+        Self(sender)
+    }
+}
+
 /// The program, capturing.
 pub(crate) struct Capture {
     child: Child,
     said: BufReader<ChildStderr>,
     file: PathBuf,
+    deadline: Option<Deadline>,
     _folder: TempDir,
 }
 
@@ -70,13 +97,24 @@ impl Capture {
 
     /// Does not wait for anything.
     pub(crate) fn launch(socket: &Path, words: &[&str]) -> Self {
+        Self::launch_in(tempfile::tempdir().unwrap(), socket, words)
+    }
+
+    /// Into a file that has this in it.
+    pub(crate) fn launch_over(content: &str, socket: &Path, words: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("x.pcapng");
+        std::fs::write(folder.path().join(FILE), content).unwrap();
+        Self::launch_in(folder, socket, words)
+    }
+
+    fn launch_in(folder: TempDir, socket: &Path, words: &[&str]) -> Self {
+        let file = folder.path().join(FILE);
         let mut bridge = Command::new(env!("CARGO_BIN_EXE_askr-bridge"));
         bridge.arg("--socket").arg(socket).arg("capture").args(words).arg(&file);
         let mut child = bridge.stderr(Stdio::piped()).spawn().unwrap();
         let said = BufReader::new(child.stderr.take().unwrap());
-        Self { child, said, file, _folder: folder }
+        let deadline = Some(Deadline::of(&child, LIFE_MAX));
+        Self { child, said, file, deadline, _folder: folder }
     }
 
     /// Reads what it says up to a line with these words.
@@ -89,9 +127,8 @@ impl Capture {
         all
     }
 
-    pub(crate) fn signal(&self, name: &str) {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
     /// What is in the file now.
@@ -110,7 +147,7 @@ impl Capture {
 
     /// Ends it as Ctrl-C does.
     pub(crate) fn interrupt(self) -> Ended {
-        self.signal("INT");
+        self.signal(Signal::INT);
         self.ended()
     }
 
@@ -118,6 +155,7 @@ impl Capture {
     pub(crate) fn ended(mut self) -> Ended {
         let mut said = String::new();
         while self.said.read_line(&mut said).unwrap() > 0 {}
+        self.deadline = None;
         let code = self.child.wait().unwrap().code();
         let folder = std::mem::replace(&mut self._folder, tempfile::tempdir().unwrap());
         Ended { code, said, file: self.file.clone(), _folder: folder }
@@ -126,6 +164,7 @@ impl Capture {
 
 impl Drop for Capture {
     fn drop(&mut self) {
+        self.deadline = None;
         // It may have ended by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();

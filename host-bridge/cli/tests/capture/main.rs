@@ -7,6 +7,7 @@ mod examples;
 #[allow(dead_code, reason = "these tests use a part of it")]
 #[path = "../../../tests/hub/guest/mod.rs"]
 mod guest;
+mod hubs;
 mod line;
 mod pcapng;
 mod program;

@@ -2,23 +2,23 @@
 
 use std::fs;
 use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use askr_wire::{FRAME_MAX, Frame, FrameType, encode};
-use host_bridge::Hub;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use crate::bench::{Bench, ask};
-use crate::guest::{Guest, PATIENCE};
-use crate::line::{Capture, Line};
+use crate::bench::{Bench, ask, until};
+use crate::guest::PATIENCE;
+use crate::line::{Capture, Deadline, Line};
 use crate::pcapng::File;
 
 /// Longer than the hub waits for a client that does not read.
 const STOPPED: Duration = Duration::from_secs(7);
-/// What marks a packet: the direction, or that the capture goes on with another hub.
+/// The direction of a packet.
 const TO_HOST: u8 = 2;
-const RESUMED: u8 = 18;
 
 fn capture(bench: &Bench, words: &[&str]) -> Capture {
     assert!(bench.call(json!({ "op": "ping" })).is_ok());
@@ -28,13 +28,17 @@ fn capture(bench: &Bench, words: &[&str]) -> Capture {
 #[test]
 fn it_ends_after_so_many_packets() {
     let bench = Bench::new();
-    let capture = capture(&bench, &["--count", "3"]);
+    assert!(bench.call(json!({ "op": "ping" })).is_ok());
+    let mut capture = Capture::launch_over("old", &bench.socket, &["--count", "3"]);
+    capture.wait_for("capturing the frames");
     for _ in 0..3 {
         assert!(bench.call(json!({ "op": "ping" })).is_ok());
     }
     let ended = capture.ended();
     assert_eq!(ended.code, Some(0), "{}", ended.said);
     let file = File::read(&fs::read(&ended.file).unwrap());
+    let mode = fs::metadata(&ended.file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "the lines are for their owner only");
     assert_eq!((file.packets.len(), file.statistics.map(|(_, lost)| lost)), (3, Some(0)));
     assert!(ended.said.contains("3 packets were captured, 0 were lost"), "{}", ended.said);
 }
@@ -60,26 +64,6 @@ fn it_ends_with_the_hub_and_says_so() {
 }
 
 #[test]
-fn it_waits_for_a_hub_and_for_the_next_one() {
-    let folder = tempfile::tempdir().unwrap();
-    let socket = folder.path().join("agent.sock");
-    let mut capture = Capture::launch(&socket, &["--wait"]);
-    capture.wait_for("waiting for a hub");
-    let guest = Guest::new();
-    let first = Hub::start_on(guest.connect(), &socket, false).unwrap();
-    capture.wait_for("capturing the frames");
-    drop(first);
-    capture.wait_for("waiting for the next one");
-    let _second = Hub::start_on(guest.connect(), &socket, false).unwrap();
-    capture.wait_for("the capture goes on");
-    let ended = capture.interrupt();
-    assert_eq!(ended.code, Some(0), "{}", ended.said);
-    let file = File::read(&fs::read(&ended.file).unwrap());
-    let markers = file.packets.iter().filter(|packet| packet.bytes == [1, 0, RESUMED, 0]);
-    assert_eq!(markers.count(), 1);
-}
-
-#[test]
 fn what_is_captured_can_be_read_at_once_and_a_reader_that_has_enough_ends_it() {
     let bench = Bench::new();
     assert!(bench.call(json!({ "op": "ping" })).is_ok());
@@ -87,6 +71,8 @@ fn what_is_captured_can_be_read_at_once_and_a_reader_that_has_enough_ends_it() {
     program.arg("--socket").arg(&bench.socket).args(["capture", "-"]);
     let mut child = program.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut stdout = child.stdout.take().unwrap();
+    // The pings alone would take longer to fill a buffer.
+    let deadline = Deadline::of(&child, PATIENCE);
     let mut header = [0; 8];
     stdout.read_exact(&mut header).unwrap();
     assert_eq!(header[..4], [0x0a, 0x0d, 0x0d, 0x0a]);
@@ -99,7 +85,40 @@ fn what_is_captured_can_be_read_at_once_and_a_reader_that_has_enough_ends_it() {
         bytes.extend(&piece[..count]);
     }
     drop(stdout);
-    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let mut status = None;
+    until("the end after its reader", || {
+        status = child.try_wait().unwrap();
+        status.is_some()
+    });
+    drop(deadline);
+    assert_eq!(status.unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_second_signal_ends_it_though_nobody_reads_what_it_writes() {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let line = Line::new();
+        let mut port = line.port();
+        let mut program = Command::new(env!("CARGO_BIN_EXE_askr-bridge"));
+        program.arg("--socket").arg(line.socket()).args(["capture", "-"]);
+        let mut child = program.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        // More than the pipe holds: it hangs in write(2), system call 1, on its output (proc_pid_syscall(5)).
+        let under_way = format!("/proc/{}/syscall", child.id());
+        let mut sent = 0;
+        until("a full pipe", || {
+            (0..100).for_each(|_| port.write_all(&frame(sent)).unwrap());
+            sent += 100;
+            fs::read_to_string(&under_way).unwrap().starts_with("1 0x1 ")
+        });
+        let mut status = None;
+        // Two that come at once may be one.
+        until("the end though nobody reads", || {
+            kill_process(Pid::from_child(&child), signal).unwrap();
+            status = child.try_wait().unwrap();
+            status.is_some()
+        });
+        assert_eq!(status.unwrap().code(), Some(code));
+    }
 }
 
 /// As much of a file as is whole.
@@ -116,24 +135,11 @@ fn whole_blocks(bytes: &[u8]) -> &[u8] {
 }
 
 #[test]
-fn without_a_hub_a_file_that_is_there_stays() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("x.pcapng");
-    fs::write(&file, "precious").unwrap();
-    let mut program = Command::new(env!("CARGO_BIN_EXE_askr-bridge"));
-    program.arg("--socket").arg(folder.path().join("nobody")).arg("capture").arg(&file);
-    let output = program.output().unwrap();
-    assert_eq!(output.status.code(), Some(3));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("no hub is running"));
-    assert_eq!(fs::read(&file).unwrap(), b"precious");
-}
-
-#[test]
 fn a_capture_that_stands_still_harms_nobody_and_knows_what_it_missed() {
     let line = Line::new();
     let mut port = line.port();
     let capture = Capture::start(&line.socket(), &[]);
-    capture.signal("STOP");
+    capture.signal(Signal::STOP);
     let mut client = host_bridge::client::HubClient::connect(&line.socket()).unwrap();
     let (begin, mut sent) = (Instant::now(), 0_u32);
     while begin.elapsed() < STOPPED || sent < 40_000 {
@@ -143,7 +149,7 @@ fn a_capture_that_stands_still_harms_nobody_and_knows_what_it_missed() {
         }
         assert!(ask(&mut client, json!({ "op": "status" })).is_ok());
     }
-    capture.signal("CONT");
+    capture.signal(Signal::CONT);
     // The hub tells of what was lost before the next frame that there is room for.
     let (last, give_up) = (frame(sent), Instant::now() + PATIENCE);
     while !contains(&capture.bytes(), &last[1..last.len() - 1]) {
