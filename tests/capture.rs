@@ -1,12 +1,16 @@
-//! The frames of a booted guest in a capture, on a line that breaks some of them, as tshark shows them.
+//! The frames of a booted guest in a capture, as tshark shows them: on a line that breaks some of them, and through two doors.
 
 mod common;
+#[allow(dead_code, reason = "this file uses a part of it")]
+#[path = "data_door/line.rs"]
+mod door;
 #[allow(dead_code, reason = "this file uses a part of it")]
 #[path = "faulty_line/line.rs"]
 mod line;
 #[path = "../host-bridge/cli/tests/capture/tshark.rs"]
 mod tshark;
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -18,6 +22,8 @@ use common::PATIENCE;
 use common::bridge::{call, program};
 use common::shell::Askr;
 use host_bridge::Hub;
+use host_bridge::link::{Connect, Doors, Stream};
+use host_bridge::socket;
 use line::{Fault, Line};
 use serde_json::{Value, json};
 
@@ -119,6 +125,63 @@ fn tshark_shows_what_a_guest_and_its_agents_say() {
         assert_eq!(capture.rows(&filter, &["frame.number"]).len() as u64, count.as_u64().unwrap(), "{kind}");
     }
     assert!(!capture.rows("askr.sent_before_in", &["frame.number"]).is_empty(), "something was sent again");
+    assert_eq!(
+        capture.rows("askr.expert.malformed || askr.expert.wrong_way", &["_ws.col.Info"]),
+        [[""; 1]; 0]
+    );
+}
+
+/// Waits until the hub is at a door.
+fn until_at(socket: &Path, door: &str) {
+    let give_up = Instant::now() + PATIENCE;
+    while call(socket, json!({ "op": "status" })).unwrap()["door"] != door {
+        assert!(Instant::now() < give_up, "the hub is not at {door}");
+    }
+}
+
+#[test]
+fn tshark_shows_which_door_each_frame_went_through() {
+    if tshark::is_missing() {
+        return;
+    }
+    let mut askr = Askr::boot(&Machine::new());
+    let folder = tempfile::tempdir().unwrap();
+    let (socket, com2) = (folder.path().join("agent.sock"), askr.vm().com2_path());
+    let data = door::Line::new(askr.vm().data_path().unwrap());
+    let com2: Connect = Box::new(move || Stream::try_from(socket::connect(&com2)?));
+    let hub = Hub::start_on(Doors { com2, data: Some(data.connect()) }, &socket, false).unwrap();
+    hub.wait_ready(PATIENCE).unwrap();
+    until_at(&socket, "data");
+    let mut capture = Capture::start(&socket, folder.path().join("x.pcapng"));
+    // More than once: on a busy machine an answer may be so late that the other door is tried for a moment.
+    let write = |path: &str| {
+        for _ in 0..3 {
+            call(&socket, json!({ "op": "fs.write", "path": path, "content": "text" })).unwrap();
+        }
+    };
+    write("/tmp/first");
+    data.break_off();
+    until_at(&socket, "com2");
+    write("/tmp/second");
+    data.mend();
+    until_at(&socket, "data");
+    write("/tmp/third");
+    capture.interrupt();
+    tshark::check_script(&capture.file);
+    let mut sessions = BTreeSet::new();
+    for (path, door) in [("/tmp/first", "data"), ("/tmp/second", "com2"), ("/tmp/third", "data")] {
+        for (kind, column) in [("REQUEST", "_ws.col.Destination"), ("RESPONSE", "_ws.col.Source")] {
+            let filter = format!("askr.path == \"{path}\" && askr.type == \"{kind}\"");
+            let rows = capture.rows(&filter, &["askr.door", column, "askr.session"]);
+            let guest = format!("guest:{door}");
+            assert!(rows.iter().any(|row| row[..2] == [door, &guest[..]]), "{path}: {rows:?}");
+            sessions.extend(rows.into_iter().map(|row| row[2].clone()));
+        }
+    }
+    assert_eq!(sessions.len(), 1, "{sessions:?}");
+    let links = capture.rows("askr.expert.link", &["askr.door", "_ws.col.Info"]);
+    let end = |how: &str| vec!["data".to_owned(), format!("The connection to the data door {how}")];
+    assert_eq!(links[..2], [end("ended"), end("was made")]);
     assert_eq!(
         capture.rows("askr.expert.malformed || askr.expert.wrong_way", &["_ws.col.Info"]),
         [[""; 1]; 0]

@@ -15,6 +15,7 @@ use common::shell::Askr;
 use host_bridge::client::HubClient;
 use host_bridge::hub::{Hub, HubConfig};
 use host_bridge::json::{self, Answer};
+use host_bridge::link::Door;
 use serde_json::{Map, Value, json};
 
 const SCHEMA: &str = include_str!("../docs/hub.schema.json");
@@ -376,6 +377,11 @@ fn what_a_guest_answers_is_of_the_schema() {
     talk.ok(json!({ "op": "power", "action": "off" }));
     capture.pushed(|line| line["captured"]["direction"] == "to_guest");
     capture.pushed(|line| line["captured"]["direction"] == "to_host");
+    let mut closed = BTreeSet::new();
+    while closed.len() < Door::ALL.len() {
+        let down = capture.pushed(|line| line["captured"]["state"] == "down");
+        closed.insert(down["captured"]["door"].to_string());
+    }
     talk.seen.append(&mut watcher.seen);
     talk.seen.append(&mut capture.seen);
     let unseen: Vec<_> = contract.operations().into_iter().filter(|op| !talk.seen.contains(op)).collect();

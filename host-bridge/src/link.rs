@@ -13,9 +13,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+pub use askr_wire::Door;
 use askr_wire::{Deframer, Frame, FrameError, FrameType, SessionId};
 
-use crate::tap::{self, Gatherer, Seen, Tap, Verdict};
+use crate::tap::{DoorTap, Gatherer, Seen, Tap, Verdict};
 
 /// Pause between two tries to connect.
 const CONNECT_PAUSE: Duration = Duration::from_millis(50);
@@ -55,35 +56,6 @@ impl TryFrom<UnixStream> for Stream {
 
 /// Makes a connection, called again whenever there is none.
 pub type Connect = Box<dyn FnMut() -> io::Result<Stream> + Send>;
-
-/// A way to the guest. The later in the order, the better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Door {
-    /// The second serial port: every guest has it.
-    Com2,
-    /// The port of a VirtIO console: much faster, where guest and machine have it.
-    Data,
-}
-
-impl Door {
-    /// All of them, in the order of [`Self::index`].
-    pub const ALL: [Self; 2] = [Self::Com2, Self::Data];
-
-    /// Place of this one in [`Self::ALL`].
-    #[must_use]
-    pub const fn index(self) -> usize {
-        self as usize
-    }
-
-    /// Its name in JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Com2 => "com2",
-            Self::Data => "data",
-        }
-    }
-}
 
 /// How the guest is reached.
 pub struct Doors {
@@ -187,7 +159,7 @@ struct Open {
 
 impl Link {
     /// Starts the reader thread. What is counted is added to `counters`. `take` gets every event in order; it may wait for
-    /// room only for events other than frames. `tap` is told of all that goes over the line.
+    /// room only for events other than frames. `tap` is told of all that goes through the door.
     ///
     /// # Errors
     /// When no thread can be started.
@@ -200,7 +172,7 @@ impl Link {
     ) -> io::Result<Self> {
         let shared = Arc::new(Shared { door, counters, open: Mutex::default() });
         let (stop, stopped) = mpsc::channel();
-        let theirs = Arc::clone(&shared);
+        let (theirs, tap) = (Arc::clone(&shared), DoorTap::new(door, tap));
         let thread = thread::Builder::new()
             .name("askr-link".into())
             .spawn(move || run(&theirs, &mut connect, &stopped, &take, &tap))?;
@@ -254,7 +226,7 @@ fn run(
     connect: &mut Connect,
     stopped: &Receiver<()>,
     take: &impl Fn(LinkEvent) -> Delivery,
-    tap: &Tap,
+    tap: &DoorTap,
 ) {
     loop {
         if let Ok(stream) = connect() {
@@ -262,10 +234,10 @@ fn run(
                 return;
             }
             shared.counters.connects.fetch_add(1, Ordering::Relaxed);
-            tap(&Seen::Up);
-            take(LinkEvent::Up(FrameWriter { inner: stream.writer, tap: Arc::clone(tap) }));
+            tap.tell(&Seen::Up);
+            take(LinkEvent::Up(FrameWriter { inner: stream.writer, tap: tap.clone() }));
             drain(shared, stream.reader, take, tap);
-            tap(&Seen::Down);
+            tap.tell(&Seen::Down);
             take(LinkEvent::Down);
         }
         match stopped.recv_timeout(CONNECT_PAUSE) {
@@ -280,7 +252,7 @@ fn drain(
     shared: &Shared,
     mut reader: Box<dyn Read + Send>,
     take: &impl Fn(LinkEvent) -> Delivery,
-    tap: &Tap,
+    tap: &DoorTap,
 ) {
     let (mut deframer, mut gatherer) = (Deframer::new(), Gatherer::new());
     let mut buffer = vec![0; READ_MAX];
@@ -336,7 +308,7 @@ fn may_go_on(error: &io::Error) -> bool {
 /// The way out of one connection.
 pub struct FrameWriter {
     inner: Box<dyn Write + Send>,
-    tap: Tap,
+    tap: DoorTap,
 }
 
 impl FrameWriter {
@@ -347,11 +319,11 @@ impl FrameWriter {
     /// mends. Else as `write(2)`.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         // Told before it leaves: the answer must not be seen first.
-        tap::tell_written(&self.tap, bytes);
+        self.tap.tell_written(bytes);
         let mut rest = bytes;
         let result = self.write_rest(&mut rest);
         if result.is_err() {
-            tap::tell_given_up(&self.tap, &bytes[..bytes.len() - rest.len()]);
+            self.tap.tell_given_up(&bytes[..bytes.len() - rest.len()]);
         }
         result
     }
@@ -380,7 +352,7 @@ mod tests {
     use crate::tap::Direction;
 
     fn nobody() -> Tap {
-        Arc::new(|_| {})
+        Arc::new(|_, _| {})
     }
 
     #[test]
@@ -389,14 +361,16 @@ mod tests {
         let told = Arc::new(Mutex::new(Vec::new()));
         let tap: Tap = {
             let told = Arc::clone(&told);
-            Arc::new(move |seen| match seen {
+            Arc::new(move |door, seen| match seen {
                 Seen::Bytes { direction, verdict, length, .. } => {
+                    assert_eq!(door, Door::Data);
                     told.lock().unwrap().push((*direction, *verdict, *length));
                 }
                 other => panic!("{other:?}"),
             })
         };
-        let mut writer = FrameWriter { inner: Stream::try_from(ours).unwrap().writer, tap };
+        let mut writer =
+            FrameWriter { inner: Stream::try_from(ours).unwrap().writer, tap: DoorTap::new(Door::Data, tap) };
         let more_than_any_buffer = vec![1; 64 << 20];
         let begin = Instant::now();
         let error = writer.write(&more_than_any_buffer).unwrap_err();

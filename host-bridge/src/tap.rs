@@ -1,9 +1,11 @@
-//! What goes over the lines to the guest, COM2 and the data door alike, for whoever listens in: every frame of both directions with its bytes as they were,
-//! and what was no frame.
+//! What goes through the doors to the guest, for whoever listens in: every frame of both directions with its bytes as they
+//! were, and what was no frame.
 
 use std::sync::Arc;
 
 use askr_wire::{FRAME_MAX, FrameError};
+
+use crate::link::Door;
 
 /// Most bytes that are kept of what lies between two delimiters: one more than the longest frame has there, so that all
 /// of a frame is kept and it shows when something was longer.
@@ -42,7 +44,7 @@ impl Verdict {
     }
 }
 
-/// Something on the line.
+/// Something at a door.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seen<'a> {
     /// The connection was made.
@@ -62,23 +64,40 @@ pub enum Seen<'a> {
     },
 }
 
-/// Is told of all that is seen, by several threads, in the order of each line. Must not wait.
-pub type Tap = Arc<dyn Fn(&Seen<'_>) + Send + Sync>;
+/// Is told of all that is seen, and at which door, by several threads, in the order of each door. Must not wait.
+pub type Tap = Arc<dyn Fn(Door, &Seen<'_>) + Send + Sync>;
 
-/// Tells the tap of every frame in bytes that are about to be written to the guest.
-pub(crate) fn tell_written(tap: &Tap, bytes: &[u8]) {
-    tell_pieces(tap, bytes, Verdict::Whole);
+/// A tap at one door.
+#[derive(Clone)]
+pub(crate) struct DoorTap {
+    door: Door,
+    tap: Tap,
 }
 
-/// Tells the tap that only these bytes of what it was told of have left.
-pub(crate) fn tell_given_up(tap: &Tap, bytes: &[u8]) {
-    tell_pieces(tap, bytes, Verdict::Cut);
-}
+impl DoorTap {
+    pub(crate) const fn new(door: Door, tap: Tap) -> Self {
+        Self { door, tap }
+    }
 
-fn tell_pieces(tap: &Tap, bytes: &[u8], verdict: Verdict) {
-    for piece in bytes.split(|&byte| byte == 0).filter(|piece| !piece.is_empty()) {
-        let bytes = &piece[..piece.len().min(BYTES_MAX)];
-        tap(&Seen::Bytes { direction: Direction::ToGuest, verdict, bytes, length: piece.len() });
+    pub(crate) fn tell(&self, seen: &Seen<'_>) {
+        (self.tap)(self.door, seen);
+    }
+
+    /// Tells of every frame in bytes that are about to be written to the guest.
+    pub(crate) fn tell_written(&self, bytes: &[u8]) {
+        self.tell_pieces(bytes, Verdict::Whole);
+    }
+
+    /// Tells that only these bytes of what was told of have left.
+    pub(crate) fn tell_given_up(&self, bytes: &[u8]) {
+        self.tell_pieces(bytes, Verdict::Cut);
+    }
+
+    fn tell_pieces(&self, bytes: &[u8], verdict: Verdict) {
+        for piece in bytes.split(|&byte| byte == 0).filter(|piece| !piece.is_empty()) {
+            let bytes = &piece[..piece.len().min(BYTES_MAX)];
+            self.tell(&Seen::Bytes { direction: Direction::ToGuest, verdict, bytes, length: piece.len() });
+        }
     }
 }
 
@@ -95,14 +114,14 @@ impl Gatherer {
     }
 
     /// Takes the next bytes, and what the deframer said to the last of them.
-    pub(crate) fn take(&mut self, bytes: &[u8], verdict: Option<Verdict>, tap: &Tap) {
+    pub(crate) fn take(&mut self, bytes: &[u8], verdict: Option<Verdict>, tap: &DoorTap) {
         if let Some((&last, before)) = bytes.split_last() {
             before.iter().for_each(|&byte| self.push(byte, None, tap));
             self.push(last, verdict, tap);
         }
     }
 
-    fn push(&mut self, byte: u8, verdict: Option<Verdict>, tap: &Tap) {
+    fn push(&mut self, byte: u8, verdict: Option<Verdict>, tap: &DoorTap) {
         self.verdict = verdict.or(self.verdict);
         if byte == 0 {
             return self.finish(tap);
@@ -114,11 +133,11 @@ impl Gatherer {
     }
 
     /// Tells of what there is, at a delimiter or at the end of the connection.
-    pub(crate) fn finish(&mut self, tap: &Tap) {
+    pub(crate) fn finish(&mut self, tap: &DoorTap) {
         let verdict = self.verdict.take().unwrap_or(Verdict::Cut);
         if self.length > 0 {
             let (direction, length) = (Direction::ToHost, self.length);
-            tap(&Seen::Bytes { direction, verdict, bytes: &self.bytes, length });
+            tap.tell(&Seen::Bytes { direction, verdict, bytes: &self.bytes, length });
         }
         self.bytes.clear();
         self.length = 0;

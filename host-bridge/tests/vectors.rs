@@ -32,9 +32,9 @@ type Told = Vec<(Verdict, Vec<u8>, usize)>;
 fn tap() -> (Tap, Arc<Mutex<Told>>) {
     let told = Arc::new(Mutex::new(Told::new()));
     let theirs = Arc::clone(&told);
-    let tap = move |seen: &Seen<'_>| match *seen {
+    let tap = move |door: Door, seen: &Seen<'_>| match *seen {
         Seen::Bytes { direction, verdict, bytes, length } => {
-            assert_eq!(direction, Direction::ToHost);
+            assert_eq!((door, direction), (Door::Com2, Direction::ToHost));
             theirs.lock().unwrap().push((verdict, bytes.to_vec(), length));
         }
         Seen::Up | Seen::Down => {}

@@ -1,4 +1,4 @@
--- A Wireshark dissector for the frames on Askr's COM2, as `askr-bridge capture` writes them.
+-- A Wireshark dissector for the frames at Askr's two doors, as `askr-bridge capture` writes them.
 --
 --   wireshark -X lua_script:host-bridge/wireshark/askr.lua askr.pcapng
 --
@@ -16,6 +16,7 @@ local field = {
     version = f.declare("uint8", "capture_version", base.DEC),
     direction = f.declare("string", "direction"),
     verdict = f.declare("string", "verdict"),
+    door = f.declare("string", "door"),
     line = f.declare("bytes", "line"),
     type = f.declare("string", "type"),
     in_session = f.declare("uint8", "in_session", base.DEC),
@@ -67,8 +68,8 @@ askr.experts = experts
 
 local DIRECTIONS = { [1] = "to guest", [2] = "to host" }
 local MARKERS = {
-    [names.capture.link_up] = "The connection to COM2 was made",
-    [names.capture.link_down] = "The connection to COM2 ended",
+    [names.capture.link_up] = "The connection to %s was made",
+    [names.capture.link_down] = "The connection to %s ended",
     [names.capture.resumed] = "The capture goes on with another hub; what was before this is not known",
 }
 local HEAD_LENGTH = 9
@@ -247,17 +248,23 @@ local function dissect(tvb, pinfo, root)
     local tree = root:add(askr, tvb())
     tree:add(field.version, tvb(0, 1))
     local what = tvb(2, 1):uint()
+    local door = names.door[tvb(3, 1):uint()]
+    if door then
+        tree:add(field.door, tvb(3, 1), door)
+    end
     if MARKERS[what] then
-        tree:add_proto_expert_info(found.link, MARKERS[what])
-        pinfo.cols.info = MARKERS[what]
+        local text = MARKERS[what]:format(names.door_text[door] or "a door")
+        tree:add_proto_expert_info(found.link, text)
+        pinfo.cols.info = text
         return tvb:captured_len()
     end
     local direction = DIRECTIONS[tvb(1, 1):uint()] or "unknown"
     local verdict = names.verdict[what] or "unknown"
     tree:add(field.direction, tvb(1, 1), direction)
     tree:add(field.verdict, tvb(2, 1), verdict)
-    pinfo.cols.src = direction == "to guest" and "host" or "guest"
-    pinfo.cols.dst = direction == "to guest" and "guest" or "host"
+    local guest = door and "guest:" .. door or "guest"
+    pinfo.cols.src = direction == "to guest" and "host" or guest
+    pinfo.cols.dst = direction == "to guest" and guest or "host"
     local line = tvb(head_length)
     local raw, complete = uncobs(line:raw())
     local frame = #raw > 0 and ByteArray.new(raw, true):tvb("Frame without COBS") or nil
@@ -265,6 +272,7 @@ local function dissect(tvb, pinfo, root)
     local summary
     -- Whoever captured has found it whole; a file may lie.
     if verdict == "whole" and head and HEAD_LENGTH + head.length + head.checksum_length == frame:len() then
+        head.door = door
         summary = add_whole(tree, frame, head, pinfo, direction)
     else
         summary = add_broken(tree, line, frame, verdict)

@@ -175,6 +175,14 @@ return {
         [0x0010] = "r15",
         [0x0011] = "rflags",
     },
+    door = {
+        [0x0001] = "com2",
+        [0x0002] = "data",
+    },
+    door_text = {
+        com2 = "COM2",
+        data = "the data door",
+    },
     verdict = {
         [0x0001] = "cobs",
         [0x0002] = "short",

@@ -13,6 +13,11 @@ return function(names)
     end
     talk.forget()
 
+    -- Which conversation a request or response is of: a session is one at all doors, a base peer is answered where it asked.
+    local function request_key(head)
+        return table.concat({ head.session or "base " .. (head.door or ""), head.seq, head.code }, ":")
+    end
+
     local function same_again(entry, frame, head)
         -- A base peer may use a number twice for two requests.
         return entry and (head.in_session or (entry.raw == frame and not entry.response))
@@ -20,7 +25,7 @@ return function(names)
 
     -- The first time that a packet is looked at.
     local function note_request(pinfo, head, known, frame)
-        local key = table.concat({ head.session or "base", head.seq, head.code }, ":")
+        local key = request_key(head)
         local entry = requests[key]
         if not same_again(entry, frame, head) then
             entry = { request = pinfo.number, at = pinfo.rel_ts, raw = not head.in_session and frame }
@@ -36,7 +41,7 @@ return function(names)
     end
 
     local function note_response(pinfo, head, known)
-        local entry = requests[table.concat({ head.session or "base", head.seq, head.code }, ":")]
+        local entry = requests[request_key(head)]
         if entry then
             if entry.response then
                 known.sent_before_in = entry.response

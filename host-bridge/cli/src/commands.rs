@@ -48,7 +48,7 @@ Examples:
   echo '{\"id\":1,\"op\":\"proc.list\"}' | askr-bridge json";
 
 const CAPTURE: &str = "\
-Broken bytes are captured, too. A summary goes to stderr. It ends well after Ctrl-C, --count or
+Both doors to the guest are captured, and broken bytes, too. A summary goes to stderr. It ends well after Ctrl-C, --count or
 --seconds; it has failed when the hub ends. A second Ctrl-C ends it at once, even if nobody reads what it writes.
 
 Examples:
@@ -138,7 +138,7 @@ pub(super) fn capture() -> Command {
     let number = |name, help| {
         Arg::new(name).long(name).value_name("N").value_parser(value_parser!(u64).range(1..)).help(help)
     };
-    let about = "Writes the frames on COM2 into a pcapng file, for Wireshark";
+    let about = "Writes the frames between host and guest into a pcapng file, for Wireshark";
     let exits = [Exit::Done, Exit::Failed, Exit::Usage, Exit::NoHub, Exit::Interrupted, Exit::Terminated];
     new("capture", about, CAPTURE, &exits)
         .arg(

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use askr_wire::code::DECISION_GENERIC;
 use host_bridge::hub::CLIENTS_MAX;
+use host_bridge::link::Door;
 use host_bridge::socket;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -268,7 +269,7 @@ fn the_built_in_agent_is_looked_at_and_its_key_is_never_told() {
     let mut hub = Command::new(env!("CARGO_BIN_EXE_askr-bridge"));
     hub.arg("hub").arg("--com2").arg(&com2).arg("--socket").arg(&socket).env("ASKR_TEST_API_KEY", KEY);
     let _hub = Program(hub.env_remove("OPENAI_API_KEY").stdout(Stdio::null()).spawn().unwrap());
-    guest.plug(port.accept().unwrap());
+    guest.plug(Door::Com2, port.accept().unwrap());
     let conf = |text: &str| {
         guest.lock().files.insert(b"/disk/etc/agent.conf".to_vec(), Some(text.as_bytes().to_vec()));
     };

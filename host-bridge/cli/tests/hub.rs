@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use host_bridge::client::HubClient;
 use host_bridge::hub::CLIENTS_MAX;
+use host_bridge::link::Door;
 use host_bridge::socket;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -51,7 +52,7 @@ impl Program {
         // Ends with the process of the test: there is one guest.
         thread::spawn(move || {
             while let Ok(port) = listener.accept() {
-                theirs.plug(port);
+                theirs.plug(Door::Com2, port);
             }
         });
         let mut command = Command::new(env!("CARGO_BIN_EXE_askr-bridge"));

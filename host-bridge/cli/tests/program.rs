@@ -14,6 +14,7 @@ use askr_wire::code::DECISION_GENERIC;
 use assert_cmd::Command;
 use host_bridge::client::HubClient;
 use host_bridge::hub::CLIENTS_MAX;
+use host_bridge::link::Door;
 use serde_json::{Value, json};
 
 use crate::bench::Bench;
@@ -183,7 +184,7 @@ fn a_hub_of_its_own_serves_a_guest_that_something_else_started() {
     let mut said = String::new();
     BufReader::new(hub.0.stdout.take().unwrap()).read_line(&mut said).unwrap();
     assert_eq!(said, format!("agents connect to {}\n", socket.display()));
-    Guest::new().plug(port.accept().unwrap());
+    Guest::new().plug(Door::Com2, port.accept().unwrap());
     let mut call = Command::cargo_bin("askr-bridge").unwrap();
     call.arg("--socket").arg(&socket).args(["call", "fs.read", "path=/proc/version"]).timeout(PATIENCE);
     call.assert().success().stdout("Askr 0.1.0\n");

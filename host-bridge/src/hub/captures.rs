@@ -1,4 +1,4 @@
-//! Clients that are given whatever goes over the line to COM2.
+//! Clients that are given whatever goes through the doors to the guest.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::client::Client;
 use crate::json;
+use crate::link::Door;
 use crate::session::BootId;
 use crate::tap::Seen;
 
@@ -50,14 +51,15 @@ impl Captures {
     }
 
     /// Tells all captures. Never waits: called by the link's own threads.
-    pub(super) fn see(&self, seen: &Seen<'_>) {
+    pub(super) fn see(&self, door: Door, seen: &Seen<'_>) {
         if !self.any.load(Ordering::Relaxed) {
             return;
         }
         // Time and place in the order are given under the same lock, so that the one follows the other.
         let mut list = self.lock();
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let line = json::captured_pushed(u64::try_from(since_1970.as_nanos()).unwrap_or(u64::MAX), seen);
+        let unix_ns = u64::try_from(since_1970.as_nanos()).unwrap_or(u64::MAX);
+        let line = json::captured_pushed(unix_ns, door, seen);
         list.iter_mut().for_each(|capture| capture.offer(&line));
     }
 

@@ -24,7 +24,7 @@ pub(crate) use board::Board;
 pub use client::LINE_MAX;
 
 use crate::json::{self, AgentStatus, Error, Problem, Status};
-use crate::link::{Connect, Doors, Stream};
+use crate::link::{Connect, Door, Doors, Stream};
 use crate::session::{BootId, CallError, Session, State};
 use crate::socket::{self, Listener};
 use crate::tap::{Seen, Tap};
@@ -94,7 +94,7 @@ impl Hub {
         let theirs = Arc::clone(&board);
         let captures = Arc::new(Captures::default());
         let tapped = Arc::clone(&captures);
-        let tap: Tap = Arc::new(move |seen: &Seen<'_>| tapped.see(seen));
+        let tap: Tap = Arc::new(move |door: Door, seen: &Seen<'_>| tapped.see(door, seen));
         let session = Session::start(doors, Box::new(move |notice| theirs.notice(notice)), &tap)?;
         let inner = Arc::new(Inner {
             session,

@@ -4,6 +4,7 @@ use askr_wire::FrameError;
 use serde_json::{Value, json};
 
 use super::{bytes, name};
+use crate::link::Door;
 use crate::tap::{Direction, Seen, Verdict};
 
 const CAPTURED: &str = "captured";
@@ -18,17 +19,21 @@ const COUNT: &str = "count";
 /// A line that a capturing client was pushed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Captured {
-    /// The connection to COM2 was made, or it ended.
+    /// The connection to a door was made, or it ended.
     Link {
         /// When, in nanoseconds since 1970.
         unix_ns: u64,
+        /// Which one.
+        door: Door,
         /// Made.
         up: bool,
     },
-    /// Bytes on the line, see [`Seen::Bytes`].
+    /// Bytes at a door, see [`Seen::Bytes`].
     Bytes {
         /// When, in nanoseconds since 1970.
         unix_ns: u64,
+        /// Which one.
+        door: Door,
         /// Which way they go.
         direction: Direction,
         /// What they were.
@@ -42,14 +47,15 @@ pub enum Captured {
     Lost(u64),
 }
 
-/// The line that tells a capturing client what was seen.
+/// The line that tells a capturing client what was seen at a door.
 #[must_use]
-pub fn captured_pushed(unix_ns: u64, seen: &Seen<'_>) -> String {
+pub fn captured_pushed(unix_ns: u64, door: Door, seen: &Seen<'_>) -> String {
     let captured = match seen {
-        Seen::Up => json!({ UNIX_NS: unix_ns, STATE: "up" }),
-        Seen::Down => json!({ UNIX_NS: unix_ns, STATE: "down" }),
+        Seen::Up => json!({ UNIX_NS: unix_ns, name::DOOR: door.name(), STATE: "up" }),
+        Seen::Down => json!({ UNIX_NS: unix_ns, name::DOOR: door.name(), STATE: "down" }),
         Seen::Bytes { direction, verdict, bytes: seen, length } => json!({
             UNIX_NS: unix_ns,
+            name::DOOR: door.name(),
             DIRECTION: direction_name(*direction),
             VERDICT: verdict.name(),
             BYTES: bytes::encode(seen),
@@ -78,11 +84,13 @@ pub fn captured_of(line: &Value) -> Option<Captured> {
     }
     let captured = line.get(CAPTURED)?;
     let unix_ns = captured[UNIX_NS].as_u64()?;
+    let door = Door::named(captured[name::DOOR].as_str()?)?;
     if let Some(state) = captured.get(STATE) {
-        return Some(Captured::Link { unix_ns, up: state == "up" });
+        return Some(Captured::Link { unix_ns, door, up: state == "up" });
     }
     Some(Captured::Bytes {
         unix_ns,
+        door,
         direction: [Direction::ToGuest, Direction::ToHost]
             .into_iter()
             .find(|direction| captured[DIRECTION] == direction_name(*direction))?,
@@ -127,16 +135,20 @@ mod tests {
     #[test]
     fn what_is_pushed_can_be_read() {
         let unix_ns = 1_700_000_000_123_456_789;
-        for direction in [Direction::ToGuest, Direction::ToHost] {
-            for verdict in verdicts() {
+        let pushed = |door, seen: &Seen<'_>| read(&captured_pushed(unix_ns, door, seen));
+        for door in Door::ALL {
+            for (direction, verdict) in [Direction::ToGuest, Direction::ToHost]
+                .into_iter()
+                .flat_map(|direction| verdicts().map(move |verdict| (direction, verdict)))
+            {
                 let seen = Seen::Bytes { direction, verdict, bytes: b"\x01\xff", length: 9000 };
-                let expected =
-                    Captured::Bytes { unix_ns, direction, verdict, bytes: vec![1, 0xff], length: 9000 };
-                assert_eq!(read(&captured_pushed(unix_ns, &seen)), Some(expected));
+                let bytes = vec![1, 0xff];
+                let expected = Captured::Bytes { unix_ns, door, direction, verdict, bytes, length: 9000 };
+                assert_eq!(pushed(door, &seen), Some(expected));
             }
-        }
-        for (seen, up) in [(Seen::Up, true), (Seen::Down, false)] {
-            assert_eq!(read(&captured_pushed(unix_ns, &seen)), Some(Captured::Link { unix_ns, up }));
+            for (seen, up) in [(Seen::Up, true), (Seen::Down, false)] {
+                assert_eq!(pushed(door, &seen), Some(Captured::Link { unix_ns, door, up }));
+            }
         }
         assert_eq!(read(&capture_lost_pushed(7)), Some(Captured::Lost(7)));
         assert_eq!(read(r#"{"id":1,"boot":null,"ok":{"on":true,"captured":0,"dropped":0}}"#), None);

@@ -50,7 +50,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Starts the links and the session's thread. `tap` is told of all that goes over the lines.
+    /// Starts the links and the session's thread. `tap` is told of all that goes through the doors.
     ///
     /// # Errors
     /// When no thread can be started or the system gives no random bytes.

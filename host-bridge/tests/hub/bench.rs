@@ -6,6 +6,7 @@ use std::time::Instant;
 use host_bridge::Hub;
 use host_bridge::client::HubClient;
 use host_bridge::json::Answer;
+use host_bridge::link::Doors;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -25,9 +26,23 @@ impl Bench {
     }
 
     pub(crate) fn with(guest: Guest, agent: bool) -> Self {
+        let com2 = guest.connect();
+        Self::on(guest, com2, agent)
+    }
+
+    /// In session through the better of two doors.
+    pub(crate) fn with_both_doors() -> Self {
+        let guest = Guest::new();
+        let doors = guest.doors();
+        let bench = Self::on(guest, doors, false);
+        bench.until(json!({ "op": "status" }), |status| status["door"] == "data");
+        bench
+    }
+
+    fn on(guest: Guest, doors: impl Into<Doors>, agent: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("agent.sock");
-        let hub = Hub::start_on(guest.connect(), &socket, agent).unwrap();
+        let hub = Hub::start_on(doors, &socket, agent).unwrap();
         Self { guest, hub: Some(hub), socket, _folder: folder }
     }
 

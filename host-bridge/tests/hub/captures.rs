@@ -2,6 +2,7 @@
 
 use host_bridge::client::HubClient;
 use host_bridge::json::{Captured, captured_of};
+use host_bridge::link::Door;
 use host_bridge::tap::{Direction, Verdict};
 use serde_json::{Value, json};
 
@@ -73,6 +74,56 @@ fn time(one: &Captured) -> u64 {
     match one {
         Captured::Bytes { unix_ns, .. } | Captured::Link { unix_ns, .. } => *unix_ns,
         Captured::Lost(_) => panic!("nothing was lost"),
+    }
+}
+
+#[test]
+fn what_is_seen_at_each_door_is_told_as_of_that_door() {
+    let bench = Bench::with_both_doors();
+    let mut client = start(&bench);
+    assert!(bench.call(json!({ "op": "fs.stat", "path": "/at-data" })).is_err());
+    for (door, noise) in [(Door::Com2, 1), (Door::Data, 2)] {
+        bench.guest.babble_at(door, &[0, 9, 1, noise, 0]);
+    }
+    bench.guest.lock().has_data = false;
+    bench.guest.unplug_at(Door::Data);
+    bench.until(json!({ "op": "status" }), |status| status["door"] == "com2");
+    assert!(bench.call(json!({ "op": "fs.stat", "path": "/at-com2" })).is_err());
+    bench.guest.lock().has_data = true;
+    bench.until(json!({ "op": "status" }), |status| status["door"] == "data");
+    let (captured, _) = finish(&mut client);
+    // On a busy machine it may have been sent again, and through the other door if that was open.
+    for (path, door) in [(&b"/at-data"[..], Door::Data), (b"/at-com2", Door::Com2)] {
+        let holds = |bytes: &[u8]| bytes.windows(path.len()).any(|at| at == path);
+        let doors: Vec<_> = captured.iter().filter(|one| bytes(one).is_some_and(holds)).map(at).collect();
+        assert!(doors.contains(&Some(door)), "{doors:?}");
+        assert!(door == Door::Data || !doors.contains(&Some(Door::Data)), "it was closed: {doors:?}");
+    }
+    let noise = captured.iter().filter(|one| bytes(one).is_some_and(|bytes| bytes.starts_with(&[9, 1])));
+    let mut noise: Vec<_> = noise.map(|one| (at(one), bytes(one).unwrap()[2])).collect();
+    noise.sort();
+    assert_eq!(noise, [(Some(Door::Com2), 1), (Some(Door::Data), 2)]);
+    let links: Vec<_> = captured
+        .iter()
+        .filter_map(|one| match one {
+            Captured::Link { door, up, .. } => Some((*door, *up)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(links[..2], [(Door::Data, false), (Door::Data, true)]);
+}
+
+fn at(one: &Captured) -> Option<Door> {
+    match one {
+        Captured::Bytes { door, .. } | Captured::Link { door, .. } => Some(*door),
+        Captured::Lost(_) => None,
+    }
+}
+
+fn bytes(one: &Captured) -> Option<&[u8]> {
+    match one {
+        Captured::Bytes { bytes, .. } => Some(bytes),
+        _ => None,
     }
 }
 

@@ -7,9 +7,9 @@ use askr_wire::{SessionId, code};
 
 use crate::NANOS_PER_MS;
 use crate::bounded::Queue;
-use crate::door::Door;
 use crate::event_log::EventLog;
 use crate::session::Route;
+use askr_wire::Door;
 
 /// Most answers to HELLO and PING that wait to be sent.
 pub const URGENT_MAX: usize = 8;

@@ -6,7 +6,7 @@ use alloc::vec;
 use askr_wire::Message;
 use askr_wire::status::Status;
 
-use crate::door::Door;
+use askr_wire::Door;
 
 /// Most requests of base peers at one door that may be outstanding; one more is answered EINVAL.
 pub const BASE_REPLIES_MAX: usize = 8;
@@ -199,7 +199,7 @@ pub(crate) fn message<'a>(message: impl Message<'a>) -> impl FnOnce(&mut [u8]) -
 #[cfg(test)]
 mod tests {
     use super::{Asker, Key, ReplySlots, State, copy};
-    use crate::door::Door;
+    use askr_wire::Door;
     use askr_wire::status::Status;
 
     const KEY: Key = Key { seq: 1, code: 2, digest: 3 };

@@ -7,7 +7,6 @@ use askr_wire::{BASE_PAYLOAD_MAX, Frame, FrameError, FrameType};
 use crate::NANOS_PER_MS;
 use crate::asks::AskTable;
 use crate::control::Control;
-use crate::door::Door;
 use crate::event::Event;
 use crate::event_log::EventLog;
 use crate::outbox::{Outbox, Refusal};
@@ -15,6 +14,7 @@ use crate::reply_slots::{Asker, BASE_REPLIES_MAX, ReplySlots, State, Token, copy
 use crate::reply_window::ReplyWindow;
 use crate::session::{Link, Route};
 use crate::stats::{Counter, Stats};
+use askr_wire::Door;
 
 /// What is fixed for the life of a router.
 #[derive(Clone, Copy, Debug)]

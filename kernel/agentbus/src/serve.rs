@@ -10,7 +10,6 @@ use askr_wire::{BASE_PAYLOAD_MAX, Frame, Message, SessionHead, code, ext_items};
 
 use crate::asks::Delivery;
 use crate::control::{Control, Request, malformed};
-use crate::door::Door;
 use crate::outbox::Urgent;
 use crate::policy::Origin;
 use crate::reply_slots::{Token, message};
@@ -18,6 +17,7 @@ use crate::reply_window::Admission;
 use crate::router::{Effect, Router};
 use crate::session::Greeting;
 use crate::stats::Counter;
+use askr_wire::Door;
 
 impl<W> Router<W> {
     /// A request of a base peer. It is served beside a session: whoever speaks only the base may come after one

@@ -9,9 +9,9 @@ use askr_wire::{BASE_PAYLOAD_MAX, Frame, SESSION_PAYLOAD_MAX, SessionId};
 use siphasher::sip::SipHasher24;
 
 use crate::bounded::Queue;
-use crate::door::Door;
 use crate::reply_slots::Key;
 use crate::reply_window::WINDOW_MAX;
+use askr_wire::Door;
 
 /// Number of ended sessions whose HELLO is still recognised as a delayed copy.
 const ENDED_MAX: usize = 8;
@@ -210,7 +210,7 @@ fn hash(key: &[u8; 16], parts: &[&[u8]]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::{Greeting, Link, Route};
-    use crate::door::Door;
+    use askr_wire::Door;
     use askr_wire::SessionId;
     use askr_wire::message::{HelloRequest, PingRequest};
     use askr_wire::status::Status;

@@ -12,7 +12,6 @@ use askr_wire::{
 use crate::NANOS_PER_MS;
 use crate::ask_ext::fitting;
 use crate::asks::{AskView, PROGRAM_MAX};
-use crate::door::Door;
 use crate::event::seq_of;
 use crate::event_log::{EVENT_EXT_MAX, Logged, NAME_MAX};
 use crate::outbox::Urgent;
@@ -20,6 +19,7 @@ use crate::reply_slots::State;
 use crate::router::{Config, Router};
 use crate::session::{Route, Session};
 use crate::stats::Counter;
+use askr_wire::Door;
 
 /// Most bytes of the ext of a DECISION_REQ: one item with the facts, and the others.
 const ASK_EXT_MAX: usize = 3 + ASK_FACTS_MAX + ASK_EXTRA_MAX;

@@ -16,6 +16,7 @@ mod cobs;
 pub mod code;
 mod cursor;
 mod deframe;
+mod door;
 pub mod ext;
 mod frame;
 mod list;
@@ -27,6 +28,7 @@ pub mod vectors;
 
 pub use cursor::{DecodeError, Message, NoRoom, Reader, Writer};
 pub use deframe::{Deframer, FrameError};
+pub use door::Door;
 pub use ext::ext_items;
 pub use frame::{
     BASE_PAYLOAD_MAX, EncodeError, FRAME_MAX, Frame, FrameType, SESSION_HEAD_LEN, SESSION_PAYLOAD_MAX,

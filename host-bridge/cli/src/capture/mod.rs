@@ -1,4 +1,4 @@
-//! `askr-bridge capture`: the frames on COM2 as a pcapng file, for Wireshark.
+//! `askr-bridge capture`: the frames between host and guest as a pcapng file, for Wireshark.
 
 mod hub;
 #[cfg(test)]
@@ -208,9 +208,9 @@ impl Capture {
                 );
             }
             Input::Captured(captured) => {
-                if let Captured::Link { up, .. } = captured {
+                if let Captured::Link { door, up, .. } = captured {
                     let what = if up { "was made" } else { "ended" };
-                    eprintln!("askr-bridge: the connection to COM2 {what}");
+                    eprintln!("askr-bridge: the connection to {door} {what}");
                 }
                 if let Some(packet) = Owned::of(&captured) {
                     self.write(&packet)?;

@@ -9,9 +9,9 @@ use askr_wire::message::{
     ProcessOrigin, REGISTER_NAMES, StdinPolicy, TaskState, WriteMode,
 };
 use askr_wire::status::Status;
-use askr_wire::{FrameError, FrameType, code, ext};
+use askr_wire::{Door, FrameError, FrameType, code, ext};
 
-use super::packet::{CUT, FIRST_BROKEN, HEAD_LEN, LINK_DOWN, LINK_UP, RESUMED, VERSION, WHOLE};
+use super::packet::{CUT, FIRST_BROKEN, HEAD_LEN, LINK_DOWN, LINK_UP, RESUMED, VERSION, WHOLE, door_number};
 
 /// Set to write the file as it should be.
 const BLESS: &str = "ASKR_BLESS";
@@ -71,6 +71,12 @@ fn expected() -> String {
     lua.table("ext", ext.map(|(kind, name)| (kind.into(), name)));
     enums(&mut lua);
     lua.table("register", (1..).zip(REGISTER_NAMES));
+    lua.table("door", Door::ALL.map(|door| (door_number(door).into(), door.name())));
+    let _ = writeln!(lua.0, "    door_text = {{");
+    for door in Door::ALL {
+        let _ = writeln!(lua.0, "        {} = \"{door}\",", door.name());
+    }
+    let _ = writeln!(lua.0, "    }},");
     let broken = FrameError::ALL.map(|error| (broken(error), error.name()));
     lua.table("verdict", broken.into_iter().chain([(WHOLE.into(), "whole"), (CUT.into(), "cut")]));
     let _ = writeln!(lua.0, "    verdict_text = {{");

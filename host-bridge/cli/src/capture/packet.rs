@@ -1,6 +1,6 @@
 //! From what was seen on the line to packets of the file. `docs/capture.md` tells their layout to other programs.
 
-use askr_wire::FrameError;
+use askr_wire::{Door, FrameError};
 use host_bridge::json::Captured;
 use host_bridge::tap::{Direction, Verdict};
 
@@ -12,6 +12,9 @@ pub(super) const HEAD_LEN: usize = 4;
 
 const TO_GUEST: u8 = 1;
 const TO_HOST: u8 = 2;
+
+/// Of a marker that is of no door.
+const NO_DOOR: u8 = 0;
 
 pub(super) const WHOLE: u8 = 0;
 /// And from here on those of [`FrameError::ALL`].
@@ -34,10 +37,10 @@ impl Owned {
     pub(super) fn of(captured: &Captured) -> Option<Self> {
         match captured {
             Captured::Lost(_) => None,
-            Captured::Link { unix_ns, up } => {
-                Some(Self::marker(*unix_ns, if *up { LINK_UP } else { LINK_DOWN }))
+            Captured::Link { unix_ns, door, up } => {
+                Some(Self::marker(*unix_ns, if *up { LINK_UP } else { LINK_DOWN }, door_number(*door)))
             }
-            Captured::Bytes { unix_ns, direction, verdict, bytes, length } => {
+            Captured::Bytes { unix_ns, door, direction, verdict, bytes, length } => {
                 let (way, inbound) = match direction {
                     Direction::ToGuest => (TO_GUEST, flag::OUTBOUND),
                     Direction::ToHost => (TO_HOST, flag::INBOUND),
@@ -45,7 +48,7 @@ impl Owned {
                 let (what, error) = kind(*verdict);
                 Some(Self {
                     unix_ns: *unix_ns,
-                    bytes: [&[VERSION, way, what, 0][..], bytes].concat(),
+                    bytes: [&[VERSION, way, what, door_number(*door)][..], bytes].concat(),
                     length: HEAD_LEN as u64 + length,
                     flags: inbound | error,
                 })
@@ -55,16 +58,24 @@ impl Owned {
 
     /// Marks that nothing is known of the time before this.
     pub(super) fn resumed(unix_ns: u64) -> Self {
-        Self::marker(unix_ns, RESUMED)
+        Self::marker(unix_ns, RESUMED, NO_DOOR)
     }
 
-    fn marker(unix_ns: u64, what: u8) -> Self {
-        Self { unix_ns, bytes: vec![VERSION, 0, what, 0], length: HEAD_LEN as u64, flags: 0 }
+    fn marker(unix_ns: u64, what: u8, door: u8) -> Self {
+        Self { unix_ns, bytes: vec![VERSION, 0, what, door], length: HEAD_LEN as u64, flags: 0 }
     }
 
     pub(super) fn packet(&self, lost: u64) -> Packet<'_> {
         let Self { unix_ns, bytes, length, flags } = self;
         Packet { unix_ns: *unix_ns, bytes, length: *length, flags: *flags, lost }
+    }
+}
+
+/// The number of a door.
+pub(super) const fn door_number(door: Door) -> u8 {
+    match door {
+        Door::Com2 => 1,
+        Door::Data => 2,
     }
 }
 
@@ -104,5 +115,7 @@ mod tests {
             assert!(numbers.contains(&format!(" {number} {name}")), "{number} {name}");
         }
         assert!(numbers.contains(&format!("Of more than {BYTES_MAX} ")));
+        let doors = Door::ALL.map(|door| format!("{} {door}", door_number(door))).join(", ");
+        assert!(numbers.contains(&format!(" `door` is {doors}, {NO_DOOR} for ")), "{doors}");
     }
 }

@@ -1,4 +1,5 @@
-//! A pcapng file with one interface, written block by block.
+//! A pcapng file with one interface, written block by block. It is one for both doors, since what the hub could not keep is
+//! counted for both together; which door a packet is of is in the packet.
 //!
 //! The format is draft-ietf-opsawg-pcapng; it takes four kinds of block. The crates that write it are unfinished or no
 //! longer looked after, and bring more code than this.
@@ -69,8 +70,8 @@ impl<W: Write> File<W> {
         interface.put(&LINK_TYPE.to_le_bytes());
         // Two bytes that mean nothing, and no limit of the length of a packet.
         interface.put(&[0; 6]);
-        interface.option(2, b"com2");
-        interface.option(3, b"frames on COM2 of an Askr guest");
+        interface.option(2, b"askr");
+        interface.option(3, b"frames at the doors of an Askr guest");
         interface.option(9, &[NANOSECONDS]);
         file.write(INTERFACE_DESCRIPTION, &interface.ended())?;
         Ok(file)

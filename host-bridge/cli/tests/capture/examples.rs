@@ -15,7 +15,7 @@ const GOLDEN: &str = "tests/capture/examples.txt";
 /// Set to write them as they are now.
 const BLESS: &str = "ASKR_BLESS";
 /// Fields of the packet, and such as repeat what another one says.
-const NOT_OF_THE_FRAME: [&str; 4] = ["capture_version", "direction", "verdict", "line"];
+const NOT_OF_THE_FRAME: [&str; 5] = ["capture_version", "direction", "verdict", "door", "line"];
 /// Names of values, and how the page says it in other words.
 const OTHER_WORDS: [(&str, &str); 4] = [
     ("symlink", "symbolic link"),

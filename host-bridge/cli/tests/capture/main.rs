@@ -3,6 +3,7 @@
 #[allow(dead_code, reason = "these tests use a part of it")]
 #[path = "../../../tests/hub/bench.rs"]
 mod bench;
+mod doors;
 mod examples;
 #[allow(dead_code, reason = "these tests use a part of it")]
 #[path = "../../../tests/hub/guest/mod.rs"]

@@ -49,7 +49,7 @@ fn conversation() -> crate::line::Ended {
     assert!(bench.call(json!({ "op": "ask.answer", "ask": ask, "answer": "yes" })).is_ok());
     asked.outcome();
     bench.guest.babble(&[0, 9, 1, 2, 0]);
-    capture.wait_for_bytes(&[1, 2, 1, 0, 9, 1, 2]);
+    capture.wait_for_bytes(&[1, 2, 1, 1, 9, 1, 2]);
     capture.interrupt()
 }
 
@@ -113,8 +113,8 @@ fn what_belongs_together_is_told() {
     let boots = rows("askr.verb == \"STAT\"", &["askr.boot"]);
     assert!(!boots.is_empty() && boots.iter().all(|boot| boot[0] == "02".repeat(16)), "{boots:?}");
     // Broken bytes, and the line.
-    let broken = one("askr.expert.broken", &["askr.verdict", "askr.direction", "askr.line"]);
-    assert_eq!(broken, ["cobs", "to host", "090102"]);
+    let broken = one("askr.expert.broken", &["askr.verdict", "askr.direction", "askr.door", "askr.line"]);
+    assert_eq!(broken, ["cobs", "to host", "com2", "090102"]);
     let links = rows("askr.expert.link", &["_ws.col.Info"]);
     assert_eq!(links, [["The connection to COM2 ended"], ["The connection to COM2 was made"]]);
     assert!(rows("askr.expert.malformed || askr.expert.wrong_way", &["frame.number"]).is_empty());

@@ -1,5 +1,5 @@
-//! A guest without a machine: the kernel's router over one end of a socket pair, with files in a map and faults
-//! on the line at will.
+//! A guest without a machine: the kernel's router over one end of a socket pair for each door, with files in a map and
+//! faults on the line at will.
 
 mod verbs;
 
@@ -12,11 +12,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use askr_agentbus::{
-    Ask, AskExtra, AskOutcome, AskPoll, Backtrace, Config, Door, Effect, Event, Fault, Nanos, Router, Ticket,
+    Ask, AskExtra, AskOutcome, AskPoll, Backtrace, Config, Effect, Event, Fault, Nanos, Router, Ticket,
 };
 use askr_wire::message::REGISTERS;
 use askr_wire::{Deframer, FRAME_MAX, FrameType, SESSION_PAYLOAD_MAX, code};
-use host_bridge::link::{Connect, OwnedFrame, Stream};
+use host_bridge::link::{Connect, Door, Doors, OwnedFrame, Stream};
 
 /// Longest that a test waits for anything.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -53,7 +53,9 @@ pub(crate) struct State {
     pub(crate) deaf: bool,
     /// Takes connections.
     pub(crate) powered: bool,
-    port: Option<UnixStream>,
+    /// Has a data door.
+    pub(crate) has_data: bool,
+    ports: [Option<UnixStream>; Door::ALL.len()],
     next_waiter: Waiter,
     woken: Vec<Waiter>,
 }
@@ -77,7 +79,8 @@ impl Guest {
             done: Vec::new(),
             deaf: false,
             powered: true,
-            port: None,
+            has_data: true,
+            ports: [const { None }; Door::ALL.len()],
             next_waiter: 0,
             woken: Vec::new(),
         };
@@ -100,29 +103,42 @@ impl Guest {
         self.shared.0.lock().unwrap()
     }
 
-    /// What the hub connects with.
+    /// What the hub connects to COM2 with.
     pub(crate) fn connect(&self) -> Connect {
-        let guest = self.clone();
-        Box::new(move || guest.plug_in())
+        self.connect_at(Door::Com2)
     }
 
-    fn plug_in(&self) -> io::Result<Stream> {
-        if !self.lock().powered {
+    /// What the hub connects to both doors with.
+    pub(crate) fn doors(&self) -> Doors {
+        Doors { com2: self.connect_at(Door::Com2), data: Some(self.connect_at(Door::Data)) }
+    }
+
+    fn connect_at(&self, door: Door) -> Connect {
+        let guest = self.clone();
+        Box::new(move || guest.plug_in(door))
+    }
+
+    fn plug_in(&self, door: Door) -> io::Result<Stream> {
+        let is_there = {
+            let state = self.lock();
+            state.powered && (door == Door::Com2 || state.has_data)
+        };
+        if !is_there {
             return Err(io::ErrorKind::NotFound.into());
         }
         let (host, port) = UnixStream::pair()?;
-        self.plug(port);
+        self.plug(door, port);
         Stream::try_from(host)
     }
 
-    /// Takes this end of a connection for its port.
-    pub(crate) fn plug(&self, port: UnixStream) {
-        self.lock().port = Some(port.try_clone().unwrap());
+    /// Takes this end of a connection for this door.
+    pub(crate) fn plug(&self, door: Door, port: UnixStream) {
+        self.lock().ports[door.index()] = Some(port.try_clone().unwrap());
         let guest = self.clone();
-        thread::spawn(move || guest.receive(port));
+        thread::spawn(move || guest.receive(door, port));
     }
 
-    fn receive(&self, mut port: UnixStream) {
+    fn receive(&self, door: Door, mut port: UnixStream) {
         let (mut deframer, mut buffer) = (Deframer::new(), [0; 4096]);
         while let Ok(count @ 1..) = port.read(&mut buffer) {
             let mut state = self.lock();
@@ -135,7 +151,7 @@ impl Guest {
                     Some(Err(error)) => state.router.on_frame_error(error),
                     Some(Ok(frame)) => {
                         let copies = state.copies(&OwnedFrame::from(&frame));
-                        (0..copies).for_each(|_| state.take(&frame));
+                        (0..copies).for_each(|_| state.take(door, &frame));
                     }
                 }
             }
@@ -144,10 +160,20 @@ impl Guest {
         }
     }
 
-    /// Ends the connection, as QEMU does when it ends; the hub connects again.
+    /// Ends all connections, as QEMU does when it ends; the hub connects again.
     pub(crate) fn unplug(&self) {
-        if let Some(port) = self.lock().port.take() {
+        Door::ALL.into_iter().for_each(|door| self.unplug_at(door));
+    }
+
+    /// Ends the connection to this door. Of the data door's the guest is told, as the kernel is.
+    pub(crate) fn unplug_at(&self, door: Door) {
+        let mut state = self.lock();
+        let now = state.now();
+        if let Some(port) = state.ports[door.index()].take() {
             port.shutdown(Shutdown::Both).unwrap();
+            if door == Door::Data {
+                state.router.on_close(now, door);
+            }
         }
     }
 
@@ -162,9 +188,14 @@ impl Guest {
         self.lock().router = Router::new(Config::new([boot; 16], "0.1.0"));
     }
 
-    /// Puts bytes on the line to the host.
+    /// Puts bytes on COM2's line to the host.
     pub(crate) fn babble(&self, bytes: &[u8]) {
-        self.lock().port.as_mut().unwrap().write_all(bytes).unwrap();
+        self.babble_at(Door::Com2, bytes);
+    }
+
+    /// Puts bytes on the line of this door to the host.
+    pub(crate) fn babble_at(&self, door: Door, bytes: &[u8]) {
+        self.lock().ports[door.index()].as_mut().unwrap().write_all(bytes).unwrap();
     }
 
     pub(crate) fn event(&self, code: u16, pid: u32, name: &[u8]) {
@@ -295,8 +326,8 @@ impl State {
         }
     }
 
-    fn take(&mut self, frame: &askr_wire::Frame<'_>) {
-        match self.router.on_frame(self.now(), Door::Com2, frame) {
+    fn take(&mut self, door: Door, frame: &askr_wire::Frame<'_>) {
+        match self.router.on_frame(self.now(), door, frame) {
             Effect::None => {}
             Effect::Wake(waiter) => self.woken.push(waiter),
             Effect::Control(control) => {
@@ -307,15 +338,19 @@ impl State {
     }
 
     fn transmit(&mut self) {
+        Door::ALL.into_iter().for_each(|door| self.transmit_at(door));
+    }
+
+    fn transmit_at(&mut self, door: Door) {
         let mut frame = [0; FRAME_MAX];
-        while let Some(len) = self.router.next_frame(self.now(), Door::Com2, &mut frame) {
+        while let Some(len) = self.router.next_frame(self.now(), door, &mut frame) {
             let mut deframer = Deframer::new();
             let sent = frame[..len]
                 .iter()
                 .find_map(|&byte| deframer.push(byte).map(|frame| OwnedFrame::from(&frame.unwrap())));
             for _ in 0..self.copies(&sent.unwrap()) {
                 // With nobody plugged in bytes vanish, as on the real line.
-                let _ = self.port.as_mut().map(|port| port.write_all(&frame[..len]));
+                let _ = self.ports[door.index()].as_mut().map(|port| port.write_all(&frame[..len]));
             }
         }
     }
