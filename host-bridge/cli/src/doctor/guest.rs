@@ -1,5 +1,6 @@
 //! What is behind the hub: the guest, its line, and who answers its asks.
 
+use askr_wire::Door;
 use serde_json::Value;
 
 use super::check::Check;
@@ -33,12 +34,12 @@ fn silent(name: &'static str, trouble: Trouble) -> Check {
 fn guest(hub: &mut Hub, tell: &impl Fn(Check)) -> Option<Check> {
     let status = hub.status.clone();
     if status["connected"] != true {
-        let text = "none: COM2 is closed, QEMU has ended or not begun";
+        let text = "none: no door is open, QEMU has ended or not begun";
         tell(Check::fail("guest", text, "cargo run   (in Askr's folder)"));
         return None;
     }
     if status["ready"] != true {
-        let text = "COM2 is there, but the guest does not answer on it";
+        let text = "there is a connection, but the guest does not answer";
         let mend = "look at its console: does it still boot, is it paused, or stuck? askr-bridge watch tells when it answers";
         tell(Check::fail("guest", text, mend));
         return None;
@@ -53,7 +54,10 @@ fn guest(hub: &mut Hub, tell: &impl Fn(Check)) -> Option<Check> {
         }
     };
     let uptime = pong["uptime_ns"].as_u64().unwrap_or_default() / 1_000_000_000;
-    let text = format!("{} {}, boot {}, up {uptime} s", word("kernel"), word("version"), word("boot"));
+    let door = status["door"].as_str().and_then(Door::named);
+    let through = door.map(|door| format!(", through {door}")).unwrap_or_default();
+    let (kernel, version, boot) = (word("kernel"), word("version"), word("boot"));
+    let text = format!("{kernel} {version}, boot {boot}, up {uptime} s{through}");
     tell(Check::ok("guest", text));
     Some(ping(pong["round_trip_us"].as_u64().unwrap_or_default()))
 }
