@@ -3,6 +3,7 @@
 //! Pushed lines are passed on as they come. Only at the first sight of the guest in a connection events may have been
 //! missed: those are fetched, and what is pushed meanwhile waits. It does no I/O.
 
+use std::collections::VecDeque;
 use std::path::Path;
 
 use host_bridge::json::Answer;
@@ -10,7 +11,8 @@ use serde_json::{Value, json};
 
 /// Longest time for a page of missed events.
 const FETCH_MS: u64 = 5000;
-/// Most events that wait for those before them.
+/// Most events that wait for those before them. In the place of older ones those come that are fetched, since what is
+/// fetched ends with what is new.
 const HELD_MAX: usize = 4096;
 /// `id` of the request for missed events, and of the one for the number of the next event.
 const MISSED: &str = "missed";
@@ -35,8 +37,8 @@ pub(super) struct Feed {
     connected: bool,
     /// Whether missed events were asked for in this connection.
     fetched: bool,
-    /// What was pushed while missed events are fetched.
-    held: Option<Vec<Value>>,
+    /// What was pushed while missed events are fetched, the last [`HELD_MAX`] of it.
+    held: Option<VecDeque<Value>>,
 }
 
 impl Feed {
@@ -86,7 +88,7 @@ impl Feed {
     }
 
     fn pushed(&mut self, line: Value) -> News {
-        if line.get("event").is_some() || line.get("events_lost").is_some() {
+        if line.get("event").is_some() || is_loss(&line) {
             return self.event(line);
         }
         let is_ready = line["state"]["ready"] == true;
@@ -112,7 +114,7 @@ impl Feed {
         let Some(next) = self.next else {
             return json!({ "id": NEXT, "op": "ping", "timeout_ms": FETCH_MS });
         };
-        self.held = Some(Vec::new());
+        self.held = Some(VecDeque::new());
         request(next)
     }
 
@@ -123,7 +125,7 @@ impl Feed {
         let mut lines = Vec::new();
         if is_ours && let Some(count @ 1..) = page["lost"].as_u64() {
             let from = self.next.unwrap_or_default();
-            lines.push(json!({ "boot": boot, "events_lost": { "from": from, "count": count } }));
+            lines.push(lost(boot, from, from.saturating_add(count)));
         }
         if is_ours {
             lines.extend(events.iter().map(|event| json!({ "boot": boot, "event": event })));
@@ -142,37 +144,41 @@ impl Feed {
 
     /// Shows what waited, but for what was fetched.
     fn release(&mut self) -> News {
-        let next = self.next.unwrap_or_default();
         let held = self.held.take().unwrap_or_default();
-        let was_fetched = |line: &Value| {
-            self.boot.as_ref() == line.get("boot") && number(line).is_some_and(|number| number < next)
-        };
-        let news: Vec<Value> = held.into_iter().filter(|line| !was_fetched(line)).collect();
-        let mut lines = Vec::new();
-        for line in news {
-            if let (Some(next), Some(number)) = (self.next, number(&line))
-                && self.boot.as_ref() == line.get("boot")
-                && number > next
-            {
-                let lost = json!({ "from": next, "count": number - next });
-                lines.push(json!({ "boot": line["boot"], "events_lost": lost }));
-            }
-            lines.extend(self.event(line).lines);
-        }
+        let lines = held.into_iter().flat_map(|line| self.in_its_place(line)).collect();
         News { lines, request: None }
+    }
+
+    /// What is still to be shown of a line that waited, behind what is missing before it.
+    fn in_its_place(&mut self, mut line: Value) -> Vec<Value> {
+        let mut lines = Vec::new();
+        if self.boot.as_ref() == line.get("boot")
+            && let (Some(next), Some((first, end))) = (self.next, span(&line))
+        {
+            if end <= next {
+                return lines;
+            }
+            if first > next {
+                lines.push(lost(&line["boot"], next, first));
+            } else if is_loss(&line) {
+                line = lost(&line["boot"], next, end);
+            }
+        }
+        lines.extend(self.event(line).lines);
+        lines
     }
 
     /// An event, or that some were lost.
     fn event(&mut self, line: Value) -> News {
         if let Some(held) = &mut self.held {
-            held.push(line);
-            return if held.len() < HELD_MAX { News::default() } else { self.release() };
+            held.push_back(line);
+            if held.len() > HELD_MAX {
+                held.pop_front();
+            }
+            return News::default();
         }
         self.boot = line.get("boot").cloned();
-        self.next = number(&line).map(|number| number + 1).or_else(|| {
-            let lost = &line["events_lost"];
-            Some(lost["from"].as_u64()? + lost["count"].as_u64()?)
-        });
+        self.next = span(&line).map(|(_, end)| end);
         News { lines: vec![line], request: None }
     }
 }
@@ -181,128 +187,24 @@ fn request(cursor: u64) -> Value {
     json!({ "id": MISSED, "op": "events.read", "cursor": cursor, "timeout_ms": FETCH_MS })
 }
 
-fn number(line: &Value) -> Option<u64> {
-    line["event"]["number"].as_u64()
+/// The line that tells that events from one number up to another are lost.
+fn lost(boot: &Value, from: u64, end: u64) -> Value {
+    json!({ "boot": boot, "events_lost": { "from": from, "count": end - from } })
+}
+
+fn is_loss(line: &Value) -> bool {
+    line.get("events_lost").is_some()
+}
+
+/// Numbers of the first event that a line tells of, and of the one after the last.
+fn span(line: &Value) -> Option<(u64, u64)> {
+    let lost = &line["events_lost"];
+    if let Some(from) = lost["from"].as_u64() {
+        return Some((from, from.saturating_add(lost["count"].as_u64()?)));
+    }
+    let number = line["event"]["number"].as_u64()?;
+    Some((number, number.saturating_add(1)))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn take(feed: &mut Feed, line: Value) -> News {
-        feed.line(Path::new("/s"), line).unwrap()
-    }
-
-    fn event(boot: &str, number: u64) -> Value {
-        json!({ "boot": boot, "event": { "kind": "spawn", "number": number } })
-    }
-
-    fn ready(boot: &str) -> Value {
-        json!({ "boot": boot, "state": { "connected": true, "ready": true } })
-    }
-
-    fn welcome() -> Value {
-        json!({ "id": "hello", "boot": null, "ok": {} })
-    }
-
-    fn page(boot: &str, lost: u64, numbers: std::ops::Range<u64>) -> Value {
-        let next = numbers.end;
-        let events: Vec<_> = numbers.map(|number| event(boot, number)["event"].clone()).collect();
-        json!({ "id": MISSED, "boot": boot, "ok": { "events": events, "lost": lost, "next": next } })
-    }
-
-    /// Numbers of the events that are shown, and how many are told lost.
-    fn shown(news: &[News]) -> (Vec<u64>, u64) {
-        let lines = || news.iter().flat_map(|news| &news.lines);
-        let lost = lines().filter_map(|line| line["events_lost"]["count"].as_u64()).sum();
-        (lines().filter_map(number).collect(), lost)
-    }
-
-    #[test]
-    fn at_first_only_what_comes_is_shown() {
-        let mut feed = Feed::new(false);
-        assert_eq!(take(&mut feed, welcome()).lines[0]["hub"]["socket"], "/s");
-        assert_eq!(take(&mut feed, ready("a")).request.unwrap()["op"], "ping");
-        assert_eq!(take(&mut feed, event("a", 7)).lines, [event("a", 7)]);
-    }
-
-    #[test]
-    fn what_was_missed_is_known_though_nothing_happened_before() {
-        let mut feed = Feed::new(false);
-        take(&mut feed, welcome());
-        take(&mut feed, ready("a"));
-        let pong = json!({ "id": NEXT, "boot": "a", "ok": { "event_cursor": 4 } });
-        assert_eq!(take(&mut feed, pong), News::default());
-        feed.disconnected();
-        take(&mut feed, welcome());
-        assert_eq!(take(&mut feed, ready("a")).request, Some(request(4)));
-    }
-
-    #[test]
-    fn what_was_missed_between_two_connections_comes_before_what_is_new_and_once() {
-        let mut feed = Feed::new(false);
-        take(&mut feed, welcome());
-        take(&mut feed, ready("a"));
-        take(&mut feed, event("a", 7));
-        feed.disconnected();
-        take(&mut feed, welcome());
-        assert_eq!(take(&mut feed, ready("a")).request, Some(request(8)));
-        let all = [
-            event("a", 13),
-            page("a", 2, 10..13),
-            event("a", 14),
-            page("a", 0, 13..15),
-            page("a", 0, 15..15),
-        ]
-        .map(|line| take(&mut feed, line));
-        assert_eq!(shown(&all), (vec![10, 11, 12, 13, 14], 2));
-        assert_eq!(all[1].request, Some(request(13)));
-        assert_eq!(shown(&[take(&mut feed, event("a", 15))]), (vec![15], 0));
-    }
-
-    #[test]
-    fn events_that_cannot_be_fetched_are_counted() {
-        let mut feed = Feed::new(false);
-        take(&mut feed, welcome());
-        take(&mut feed, event("a", 0));
-        feed.disconnected();
-        take(&mut feed, welcome());
-        assert_eq!(take(&mut feed, ready("a")).request, Some(request(1)));
-        assert_eq!(take(&mut feed, event("a", 5)).lines, [] as [Value; 0]);
-        let error = json!({ "code": "not_ready", "message": "m", "hint": "h" });
-        let failed = take(&mut feed, json!({ "id": MISSED, "boot": "a", "error": error }));
-        assert_eq!(shown(&[failed]), (vec![5], 4));
-    }
-
-    #[test]
-    fn of_a_boot_that_nobody_saw_begin_everything_was_missed() {
-        let mut feed = Feed::new(false);
-        take(&mut feed, welcome());
-        take(&mut feed, event("a", 9));
-        feed.disconnected();
-        take(&mut feed, welcome());
-        assert_eq!(take(&mut feed, ready("b")).request, Some(request(0)));
-        // Rebooted again under it: the page is of another boot than was asked for.
-        assert_eq!(take(&mut feed, event("c", 0)).lines, [] as [Value; 0]);
-        assert_eq!(shown(&[take(&mut feed, page("c", 0, 0..3))]), (vec![0], 0));
-    }
-
-    #[test]
-    fn a_reboot_and_a_guest_that_is_set_back_begin_their_numbers_again() {
-        let mut feed = Feed::new(true);
-        take(&mut feed, welcome());
-        assert_eq!(take(&mut feed, ready("a")).request, Some(request(0)));
-        take(&mut feed, page("a", 0, 0..0));
-        let all = [event("a", 5), event("a", 3), event("b", 0)].map(|line| take(&mut feed, line));
-        assert_eq!(shown(&all), (vec![5, 3, 0], 0));
-    }
-
-    #[test]
-    fn a_hub_that_turns_us_away_is_no_connection() {
-        let mut feed = Feed::new(false);
-        let error = json!({ "code": "too_many_clients", "message": "64 clients", "hint": "h" });
-        let away = feed.line(Path::new("/s"), json!({ "id": null, "boot": null, "error": error }));
-        assert_eq!(away, Err("64 clients".into()));
-        assert!(!feed.was_connected());
-    }
-}
+mod tests;
