@@ -2,12 +2,13 @@
 //!
 //! One thread follows the hub's pushed lines ([`source`]), one asks for figures now and then ([`figures`]), one waits
 //! for signals; the main thread shows what they tell ([`screen`]), and nothing else writes. What a line says in words is
-//! in [`row`], in which order lines are shown after a gap in [`feed`].
+//! in [`row`] and [`session`], in which order lines are shown after a gap in [`feed`].
 
 mod feed;
 mod figures;
 mod row;
 mod screen;
+mod session;
 mod source;
 mod status_line;
 

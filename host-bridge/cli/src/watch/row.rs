@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, Local, TimeDelta};
 use serde_json::Value;
 
+use super::session::Session;
 use crate::style::Tone;
 use crate::text::{Shape, escape};
 
@@ -44,10 +45,8 @@ impl Row {
 pub(super) struct Memory {
     /// Pending asks: who asked, since when, and until when it waits.
     pub(super) asks: BTreeMap<String, Pending>,
-    /// The last state of the guest that was told.
-    pub(super) state: Option<(Option<String>, bool, bool)>,
-    /// The last boot that was in session.
-    boot: Option<String>,
+    /// How link and session stand.
+    pub(super) session: Session,
 }
 
 /// An ask that waits for an answer.
@@ -70,7 +69,7 @@ impl Memory {
             "events_lost" => lost(body),
             "ask" => self.ask(body, now, at),
             "ask_ended" => self.ask_ended(body, now),
-            "state" => return self.state(line),
+            "state" => return self.session.row(line),
             "hub" => self.hub(body),
             _ => super::status_line::row(body),
         })
@@ -124,36 +123,10 @@ impl Memory {
         Row::new(what, tone, who, format!("{name}  {how}{after}"))
     }
 
-    /// How link and session stand, where that has changed.
-    fn state(&mut self, line: &Value) -> Option<Row> {
-        let boot = line["boot"].as_str().map(str::to_owned);
-        let (connected, ready) = (line["state"]["connected"] == true, line["state"]["ready"] == true);
-        let state = (boot.clone().filter(|_| ready), connected, ready);
-        let last = self.state.replace(state.clone());
-        if last.as_ref() == Some(&state) {
-            return None;
-        }
-        let is_new = ready && self.boot != boot;
-        let had_boot = self.boot.is_some();
-        if is_new {
-            self.boot.clone_from(&boot);
-        }
-        let boot = boot.unwrap_or_default();
-        let (tone, rest) = match (connected, ready) {
-            (_, true) if is_new && had_boot => (Tone::Good, format!("restarted: boot {boot}")),
-            (_, true) if is_new => (Tone::Good, format!("in session: boot {boot}")),
-            (_, true) => (Tone::Good, "answers again".into()),
-            (true, false) if last.is_some_and(|last| last.2) => (Tone::Bad, "does not answer".into()),
-            (true, false) => (Tone::Notable, "COM2 is there; no answer from the guest yet".into()),
-            (false, false) => (Tone::Bad, "gone: COM2 is closed, QEMU has ended or not begun".into()),
-        };
-        Some(Row::new("guest", tone, String::new(), rest))
-    }
-
     fn hub(&mut self, hub: &Value) -> Row {
         // A hub that comes back tells the pending asks and the state again.
         self.asks.clear();
-        self.state = None;
+        self.session.forget();
         let (tone, rest) = match hub["connected"] == true {
             true => (Tone::Good, format!("connected at {}", text(hub, "socket"))),
             false => (Tone::Bad, format!("waiting for one; {}", text(hub, "reason"))),

@@ -4,6 +4,8 @@ use std::io::{self, IsTerminal, Write};
 use std::time::Instant;
 
 use chrono::{DateTime, Local, SecondsFormat};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::termios::tcgetwinsize;
 use serde_json::Value;
 
@@ -72,11 +74,12 @@ impl Screen {
         }
     }
 
-    /// Draws the status line anew, if it has changed.
+    /// Draws the status line anew, if it has changed. Where there is none a reader that has gone is noticed here, not
+    /// only when there is something to write.
     pub(super) fn tick(&mut self) -> io::Result<()> {
         let before = std::mem::take(&mut self.drawn);
         if self.kind != Kind::Terminal {
-            return Ok(());
+            return if has_reader()? { Ok(()) } else { Err(io::ErrorKind::BrokenPipe.into()) };
         }
         let status = self.status();
         if self.drawn == before { Ok(()) } else { write(&format!("{START}{status}{CLEAR}")) }
@@ -108,6 +111,16 @@ impl Screen {
         line.truncate(columns - 1);
         self.drawn = line;
         self.style.paint(Tone::Faint, &self.drawn)
+    }
+}
+
+/// Whether what is written to stdout can still be read: of a pipe whose other end is closed poll(2) tells an error.
+fn has_reader() -> io::Result<bool> {
+    let stdout = io::stdout();
+    let mut stdout = [PollFd::new(&stdout, PollFlags::empty())];
+    match poll(&mut stdout, Some(&Timespec::default())) {
+        Ok(_) | Err(Errno::INTR) => Ok(!stdout[0].revents().contains(PollFlags::ERR)),
+        Err(error) => Err(error.into()),
     }
 }
 

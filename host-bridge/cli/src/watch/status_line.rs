@@ -29,7 +29,8 @@ impl Standing {
             Some((Err(Missing::NoGuest), _)) => vec!["no guest: waiting for one".to_owned()],
             Some((Ok(figures), at)) => {
                 let boot: String = figures["boot"].as_str().unwrap_or_default().chars().take(8).collect();
-                let mut parts = vec![format!("guest {boot}")];
+                let door = memory.session.door().map(|door| format!(":{}", door.name())).unwrap_or_default();
+                let mut parts = vec![format!("guest{door} {boot}")];
                 parts.extend(words(&figures["stats"], now.saturating_duration_since(*at)));
                 parts
             }
@@ -38,7 +39,8 @@ impl Standing {
         if let Some(left) = next {
             let count = memory.asks.len();
             let asks = if count == 1 { "ask" } else { "asks" };
-            parts.push(format!("{count} {asks}, {} s left", left.as_secs()));
+            // Before what a narrow terminal has no room for.
+            parts.insert(1, format!("{count} {asks}, {} s left", left.as_secs()));
         }
         parts.join(" | ")
     }
@@ -49,7 +51,7 @@ pub(super) fn row(figures: &Value) -> Row {
     Row::new("link", Tone::Faint, String::new(), words(figures, Duration::ZERO).join(", "))
 }
 
-/// Uptime, which has grown by `age`; round trip; what came in, and what of that was broken, dropped or sent again.
+/// Uptime, which has grown by `age`; round trip; what was broken, dropped or sent again; what came in.
 fn words(figures: &Value, age: Duration) -> Vec<String> {
     let number = |of: &Value, field: &str| of[field].as_u64().unwrap_or_default();
     let (link, ping) = (&figures["link"], &figures["ping"]);
@@ -70,8 +72,8 @@ fn words(figures: &Value, age: Duration) -> Vec<String> {
     vec![
         format!("up {}", clock(uptime)),
         format!("ping {:.1} ms", Duration::from_micros(number(ping, "round_trip_us")).as_secs_f64() * 1e3),
-        format!("in {}, {} frames", size(number(link, "bytes_in")), number(link, "frames_in")),
         faults,
+        format!("in {}, {} frames", size(number(link, "bytes_in")), number(link, "frames_in")),
     ]
 }
 
