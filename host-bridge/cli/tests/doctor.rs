@@ -175,6 +175,9 @@ fn a_hub_that_is_not_there_is_told_with_the_reason() {
     assert!(text.contains("nothing is there") && mend.starts_with("cargo run"), "{}", said.text);
     assert_eq!((said.status, said.text.lines().last()), (1, Some("1 failure")));
 
+    // Nothing that a terminal obeys, whatever the path.
+    desk.doctor(&desk.path().join("\u{1b}[2J\u{9b}")).check("hub", "FAIL");
+
     drop(UnixListener::bind(&nowhere).unwrap());
     let said = desk.doctor(&nowhere);
     assert!(said.check("hub", "FAIL").0.contains("is stale"), "{}", said.text);
