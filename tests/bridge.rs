@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use askr::Machine;
 use common::PATIENCE;
-use common::bridge::{outcome, reply};
+use common::bridge::{Bridge, outcome, reply};
 use common::peer::counters;
 use common::program::{Link, compiled};
 use common::shell::{Askr, PROMPT};
@@ -295,4 +295,20 @@ fn two_runs_of_one_checkout_have_a_socket_each() {
     assert_ne!(boots[0], boots[1]);
     first.power_off();
     second.power_off();
+}
+
+#[test]
+fn what_is_missing_when_a_program_starts_is_named() {
+    let mut askr = Askr::boot(&Machine::new());
+    let bridge = Bridge::on(askr.vm());
+    for (cwd, names) in
+        [("/nope", "/nope: "), ("/bin/sh", "/bin/sh: "), ("tmp", "tmp: "), ("/tmp", "/bin/nothing: ")]
+    {
+        for op in ["proc.run", "proc.spawn"] {
+            let program = if cwd == "/tmp" { "nothing" } else { "echo" };
+            let reply = reply(&bridge.socket(), &json!({ "op": op, "argv": [program], "cwd": cwd }));
+            let message = reply["error"]["message"].as_str().unwrap();
+            assert!(message.starts_with(names), "{op} in {cwd}: {message}");
+        }
+    }
 }

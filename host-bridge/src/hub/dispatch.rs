@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use askr_wire::message::{AnswerReply, Decision, KillTarget};
+use askr_wire::message::{AnswerReply, Decision, FileType, KillTarget, StatReply};
+use askr_wire::status::Status;
 use serde_json::Value;
 
 use super::Inner;
@@ -115,7 +116,9 @@ fn in_session(
         }
         Command::Power { action } => operation.power(*action).map(|()| json::done()).map_err(plain),
         Command::Processes => operation.processes().map(|list| json::processes(&list)).map_err(plain),
-        Command::Spawn(spawn) => operation.spawn(spawn).map(json::job).map_err(on(&spawn.path)),
+        Command::Spawn(spawn) => {
+            operation.spawn(spawn).map(json::job).map_err(|error| not_started(operation, spawn, error))
+        }
         Command::Run { spawn, max } => run_program(operation, spawn, *max),
         Command::Wait(look) => {
             operation.look(look).map(|report| json::report(look.job, &report)).map_err(on_job(look.job))
@@ -166,7 +169,7 @@ fn on_files(operation: &Operation<'_>, command: &Command) -> Result<Value, Error
 
 /// Starts a program and waits for its end, which its deadline brings at the latest.
 fn run_program(operation: &Operation<'_>, spawn: &Spawn, max: usize) -> Result<Value, Error> {
-    let Job { job, .. } = operation.spawn(spawn).map_err(on(&spawn.path))?;
+    let Job { job, .. } = operation.spawn(spawn).map_err(|error| not_started(operation, spawn, error))?;
     let wait = Duration::from_millis(spawn.deadline_ms.into()) + RUN_GRACE;
     let look = Look { job, cursors: [0, 0], max, wait, until: Until::Exit };
     let report = operation.look(&look).map_err(|error| {
@@ -238,6 +241,15 @@ fn failed(error: CallError, what: Option<&[u8]>) -> Error {
 
 fn on(path: &[u8]) -> impl FnOnce(CallError) -> Error + '_ {
     move |error| failed(error, Some(path))
+}
+
+/// The guest has one status for the program and the directory that it is to start in: which of them it is about is asked.
+fn not_started(operation: &Operation<'_>, spawn: &Spawn, error: CallError) -> Error {
+    let about_a_path = matches!(error, CallError::Guest(Status::NoEnt | Status::NotDir | Status::Inval));
+    let is_directory = |stat: StatReply| stat.file_type == FileType::Directory;
+    let no_directory =
+        about_a_path && !spawn.cwd.is_empty() && !operation.stat(&spawn.cwd).is_ok_and(is_directory);
+    failed(error, Some(if no_directory { &spawn.cwd } else { &spawn.path }))
 }
 
 fn plain(error: CallError) -> Error {

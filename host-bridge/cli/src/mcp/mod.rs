@@ -56,6 +56,7 @@ pub(super) fn run(socket: Option<PathBuf>, boot: Option<&[OsString]>) -> Result<
     let result = runtime.block_on(serve(stdout, Guests::new(socket)));
     // A read of stdin may be under way on a thread of its own, and it cannot be ended.
     runtime.shutdown_background();
+    tools::end_jobs();
     result?;
     Ok(Exit::Done)
 }

@@ -93,6 +93,44 @@ fn a_full_hub_neither_takes_the_form_back_nor_loses_the_answer() {
 }
 
 #[test]
+fn a_full_hub_does_not_keep_a_program_that_nobody_waits_for() {
+    for goes in [false, true] {
+        let hub = Scripted::new();
+        let mut client = Client::start(&hub.socket);
+        let call = client.begin_call("proc_spawn", json!({ "argv": ["sleep", "1000"] }));
+        hub.wait_for("the wait", |hub| hub.count("proc.wait begun") == 1);
+        hub.change(|hub| hub.full = true);
+        if goes {
+            client.hang_up();
+        } else {
+            let cancelled = json!({ "requestId": call, "reason": "enough" });
+            client
+                .send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled }));
+        }
+        hub.wait_for("two tries", |hub| hub.count("full proc.kill") >= 2);
+        hub.change(|hub| hub.full = false);
+        hub.wait_for("the kill", |hub| hub.count("proc.kill") == 1);
+        if goes {
+            assert!(client.wait_for_end().success());
+        }
+    }
+}
+
+#[test]
+fn a_program_that_was_started_is_told_of_whatever_fails_then() {
+    let hub = Scripted::new();
+    hub.change(|hub| hub.full_after_spawn = true);
+    let mut client = Client::start(&hub.socket);
+    let call = client.begin_call("proc_spawn", json!({ "argv": ["sleep", "1000"] }));
+    let failed = client.finish_call(call).unwrap_err();
+    assert_eq!(failed["code"], "outcome_unknown");
+    let message = failed["message"].as_str().unwrap();
+    assert!(message.starts_with("the program was started as job 1: "), "{message}");
+    hub.change(|hub| hub.full = false);
+    hub.wait_for("the kill", |hub| hub.count("proc.kill") == 1);
+}
+
+#[test]
 fn a_call_that_fails_after_the_answer_tells_of_it() {
     let mut moment = Moment::of("asks_wait", json!({ "ask_person": true, "wait_ms": 60_000 }));
     moment.hub.change(|hub| hub.full_after_answer = true);

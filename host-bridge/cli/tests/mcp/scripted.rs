@@ -41,6 +41,8 @@ pub(crate) struct State {
     pub(crate) slow: bool,
     /// Is full as soon as it has replied to an answer.
     pub(crate) full_after_answer: bool,
+    /// Is full as soon as it has started a program.
+    pub(crate) full_after_spawn: bool,
     /// What it has replied to, and with `full ` before what it has turned away. An answer counts when it comes.
     pub(crate) seen: Vec<String>,
 }
@@ -140,7 +142,11 @@ impl Shared {
                     if self.state.lock().unwrap().rebooted { "02".repeat(16) } else { BOOT.to_owned() };
                 json!({ "ready": true, "guest": { "boot": boot } })
             }
-            "proc.spawn" => json!({ "job": 1, "pid": 7 }),
+            "proc.spawn" => {
+                let mut state = self.state.lock().unwrap();
+                state.full = state.full_after_spawn;
+                json!({ "job": 1, "pid": 7 })
+            }
             "proc.list" => json!({ "processes": [{ "pid": 7, "job": 1 }], "truncated": false }),
             "proc.wait" => {
                 self.see("proc.wait begun".to_owned());

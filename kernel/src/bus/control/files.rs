@@ -5,7 +5,7 @@ use crate::fs;
 use alloc::vec;
 use alloc::vec::Vec;
 use askr_abi::Errno;
-use askr_abi::types::{O_APPEND, O_CREAT, O_RDONLY, O_TRUNC, O_WRONLY};
+use askr_abi::types::{O_APPEND, O_CREAT, O_TRUNC, O_WRONLY};
 use askr_agentbus::policy::Origin;
 use askr_vfs::{File, Kind, Metadata};
 use askr_wire::message::{DirEntry, FileType, LIST_ENTRIES_MAX, ReadReply, StatReply, WriteMode, WriteReply};

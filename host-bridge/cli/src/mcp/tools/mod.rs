@@ -27,6 +27,7 @@ use super::server::Server;
 use super::text::{Shape, is_plain, show, unescape};
 
 pub(super) use asks::GoesOn;
+pub(super) use jobs::end_jobs;
 
 /// What a tool does to the guest, as far as clients ask before they call it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,10 +2,12 @@
 
 mod asks;
 mod control;
+mod killer;
 mod report;
 mod spawn;
 
 pub(super) use control::{ProcInput, ProcKill, ProcWait};
+pub(in crate::mcp) use killer::finish as end_jobs;
 pub(super) use spawn::ProcSpawn;
 pub(in crate::mcp) use spawn::Waiting;
 

@@ -1,10 +1,8 @@
 //! Starting a program.
 
-use std::path::PathBuf;
 use std::pin::pin;
 use std::time::Duration;
 
-use host_bridge::socket;
 use rmcp::model::InputResponses;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::OUTPUT_DEFAULT;
 use super::asks::{newest, next_ask};
+use super::killer::Killer;
 use super::report::{Report, report};
 use crate::mcp::call::{Call, End};
 use crate::mcp::error::{Code, Failure};
@@ -97,8 +96,10 @@ impl Tool for ProcSpawn {
                 if !waits {
                     let look =
                         json!({ "op": "proc.wait", "job": job, "boot": boot, "max": room, "wait_ms": 0 });
-                    let reply =
-                        call.wait(guest, look, Duration::ZERO).await.map_err(Failure::after_a_change)?;
+                    let reply = call
+                        .wait(guest, look, Duration::ZERO)
+                        .await
+                        .map_err(|failure| started_as(job, failure))?;
                     return Ok(Ran { report: report(&reply, room)?, person: Vec::new() });
                 }
                 let killer = Killer { hub: call.guests().path(guest)?, job: Some(job), boot: boot.clone() };
@@ -175,12 +176,17 @@ async fn wait_for(
             break reply;
         }
     };
-    let reply = reply.map_err(Failure::after_a_change)?;
+    let reply = reply.map_err(|failure| started_as(job, failure))?;
     let report = report(&reply, room)?;
     if !report.goes_on() {
         waiting.killer.disarm();
     }
     Ok(Ran { report, person: newest(waiting.told) })
+}
+
+/// Why it is not known how a program is that runs as this job.
+fn started_as(job: u32, failure: Failure) -> Failure {
+    failure.after_a_change().after(&format!("the program was started as job {job}"))
 }
 
 fn spawn_request(arguments: &SpawnArguments, waits: bool) -> Result<(Value, u64), Failure> {
@@ -227,31 +233,6 @@ fn put_list(
         request[format!("{field}_base64")] = bytes.iter().map(|bytes| encode(bytes)).collect();
     }
     Ok(())
-}
-
-/// Ends a job that nobody waits for any more: the call was cancelled, or its client is gone.
-struct Killer {
-    hub: PathBuf,
-    job: Option<u32>,
-    boot: String,
-}
-
-impl Killer {
-    fn disarm(mut self) {
-        self.job = None;
-    }
-}
-
-impl Drop for Killer {
-    fn drop(&mut self) {
-        use std::io::Write as _;
-        let Some(job) = self.job else { return };
-        let kill = json!({ "op": "proc.kill", "job": job, "signal": "KILL", "boot": self.boot });
-        let line = format!("{kill}\n");
-        // One line fits the socket at once, and is served after the connection is closed. Without a hub there is
-        // nothing left to end, and the guest ends the job at its deadline.
-        let _ = socket::connect(&self.hub).and_then(|mut hub| hub.write_all(line.as_bytes()));
-    }
 }
 
 fn room_of(max_output: Option<usize>) -> Result<usize, Failure> {
