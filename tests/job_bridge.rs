@@ -70,7 +70,11 @@ fn programs_run_through_the_hub() {
     let run = bench.ok(&json!({ "op": "proc.run", "argv": ["job", "flood", "1000000"] }));
     let stdout = &run["stdout"];
     assert_eq!((&stdout["total"], &stdout["ended"]), (&json!(1_000_000), &json!(true)));
-    assert!(stdout["lost"].as_u64().unwrap() > 0, "{stdout}");
+    // Where something was read before the program outran the reader, that comes first, and the gap with the next look.
+    let next =
+        json!({ "op": "proc.wait", "job": run["job"], "stdout_cursor": stdout["next"], "until": "exit" });
+    let lost = |stdout: &Value| stdout["lost"].as_u64().unwrap();
+    assert!(lost(stdout) > 0 || lost(&bench.ok(&next)["stdout"]) > 0, "{stdout}");
 
     // What is written after nothing more was wanted is counted too.
     let line = "seq 1 2000; sleep 1; seq 1 2000";

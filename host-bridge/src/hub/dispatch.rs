@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use askr_wire::message::{AnswerReply, Decision, FileType, KillTarget, StatReply};
+use askr_wire::message::{AnswerReply, Decision, FileType, KillTarget};
 use askr_wire::status::Status;
 use serde_json::Value;
 
@@ -246,9 +246,12 @@ fn on(path: &[u8]) -> impl FnOnce(CallError) -> Error + '_ {
 /// The guest has one status for the program and the directory that it is to start in: which of them it is about is asked.
 fn not_started(operation: &Operation<'_>, spawn: &Spawn, error: CallError) -> Error {
     let about_a_path = matches!(error, CallError::Guest(Status::NoEnt | Status::NotDir | Status::Inval));
-    let is_directory = |stat: StatReply| stat.file_type == FileType::Directory;
-    let no_directory =
-        about_a_path && !spawn.cwd.is_empty() && !operation.stat(&spawn.cwd).is_ok_and(is_directory);
+    let no_directory = about_a_path
+        && !spawn.cwd.is_empty()
+        && match operation.stat(&spawn.cwd) {
+            Ok(stat) => stat.file_type != FileType::Directory,
+            Err(error) => matches!(error, CallError::Guest(_)),
+        };
     failed(error, Some(if no_directory { &spawn.cwd } else { &spawn.path }))
 }
 

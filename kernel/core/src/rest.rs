@@ -1,7 +1,7 @@
-//! When the tick of a machine that has nothing to do rests, and which alarm stands in for it.
+//! When the tick of a machine that has nothing to do rests (a dynamic tick), and which alarm, a one-shot timer, stands in
+//! for it.
 
-/// The longest rest in nanoseconds, so that an alarm, which may come a little late in proportion, is never late by more
-/// than a tick.
+/// The longest rest in nanoseconds: an alarm comes late in proportion to its time, because the timer's scale is not exact.
 pub const REST_MAX: u64 = 1_000_000_000;
 
 /// Whether the tick rests. Times are nanoseconds of one clock.

@@ -115,7 +115,7 @@ impl Vnode for Zero {
         Ok(device(4, 1, 5))
     }
 
-    fn is_at_hand(&self) -> bool {
+    fn is_in_memory(&self) -> bool {
         true
     }
 

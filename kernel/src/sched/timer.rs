@@ -35,6 +35,10 @@ pub(super) fn run() {
     while let Some(task) = take_due(now) {
         unpark(&task);
     }
+    // It may have been the alarm of a tick that rests, and kernel tasks that go on for long need another.
+    if clock::rests() {
+        clock::rest_until(next());
+    }
 }
 
 fn take_due(now: Nanos) -> Option<Arc<Task>> {

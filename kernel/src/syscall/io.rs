@@ -134,7 +134,7 @@ fn read_into(
     pieces: &[Piece],
     take: impl Fn(&mut [u8], u64) -> Result<usize, Errno>,
 ) -> Result<u64, Errno> {
-    if file.node().is_at_hand() {
+    if file.node().is_in_memory() {
         return read_directly(call, pieces, take);
     }
     let count = total(pieces);

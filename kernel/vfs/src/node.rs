@@ -75,7 +75,7 @@ pub trait Vnode: Any + Send + Sync {
     }
 
     /// Whether its content is simply there: reading it never waits, and costs the same in small pieces.
-    fn is_at_hand(&self) -> bool {
+    fn is_in_memory(&self) -> bool {
         false
     }
 

@@ -75,9 +75,7 @@ pub(super) fn read(
             count => done += count,
         }
     }
-    if done == data.len() {
-        reading.keep(file, origin, offset.saturating_add(done as u64), path);
-    }
+    reading.keep(file, origin, path);
     ReadReply { data: &data[..done] }.encode(body).map_err(too_big)
 }
 

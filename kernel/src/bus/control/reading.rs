@@ -9,10 +9,10 @@ use askr_agentbus::policy::Origin;
 use askr_vfs::{File, Snapshot};
 
 /// A file that no piece is asked of for so long is closed.
-const IDLE: Nanos = SECOND;
+const IDLE: Nanos = 10 * SECOND;
 
-/// The generated file, as those of `/proc`, that was read last. It stays open for its next piece: opened again it would
-/// have another content, and the pieces would not fit together.
+/// The generated file, as those of `/proc`, that was read last. It stays open for pieces that do not begin at its start:
+/// opened again it would have another content, and the pieces would not fit together.
 pub(in crate::bus) struct Reading {
     open: Option<Open>,
 }
@@ -21,8 +21,6 @@ struct Open {
     file: File,
     path: Vec<u8>,
     origin: Origin,
-    /// Where the next piece begins.
-    next: u64,
     used: Nanos,
 }
 
@@ -37,18 +35,16 @@ impl Reading {
     /// Those of `open(2)`.
     pub(super) fn open(&mut self, origin: Origin, offset: u64, path: &[u8]) -> Result<File, Errno> {
         match self.open.take() {
-            Some(open) if offset > 0 && open.next == offset && open.origin == origin && open.path == path => {
-                Ok(open.file)
-            }
+            Some(open) if offset > 0 && open.origin == origin && open.path == path => Ok(open.file),
             _ => fs::open(origin, &fs::root(), path, O_RDONLY, 0),
         }
     }
 
-    /// A piece that ends before `next` was read, and there may be more.
-    pub(super) fn keep(&mut self, file: File, origin: Origin, next: u64, path: &[u8]) {
+    /// A piece was read. There may be more, and who reads on asks once more at the end.
+    pub(super) fn keep(&mut self, file: File, origin: Origin, path: &[u8]) {
         let node: &dyn core::any::Any = &**file.node();
         if node.is::<Snapshot>() {
-            self.open = Some(Open { file, path: path.to_vec(), origin, next, used: clock::now() });
+            self.open = Some(Open { file, path: path.to_vec(), origin, used: clock::now() });
         }
     }
 

@@ -64,7 +64,7 @@ impl Vnode for Node {
         Ok(())
     }
 
-    fn is_at_hand(&self) -> bool {
+    fn is_in_memory(&self) -> bool {
         true
     }
 

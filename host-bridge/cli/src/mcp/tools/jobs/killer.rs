@@ -37,8 +37,9 @@ impl Drop for Killer {
         let Some(job) = self.job else { return };
         let request = json!({ "op": "proc.kill", "job": job, "signal": "KILL", "boot": self.boot });
         let hub = self.hub.clone();
-        // Whoever drops it serves all calls of the client and must not wait.
-        let handle = thread::spawn(move || kill(&hub, &request));
+        // Whoever drops it serves all calls of the client and must not wait. Without a thread the guest ends the job at its
+        // deadline.
+        let Ok(handle) = thread::Builder::new().spawn(move || kill(&hub, &request)) else { return };
         let mut at_work = AT_WORK.lock().unwrap_or_else(PoisonError::into_inner);
         at_work.retain(|handle| !handle.is_finished());
         at_work.push(handle);
