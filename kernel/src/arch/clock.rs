@@ -102,10 +102,20 @@ fn start_tick() {
 
 /// Stops the tick: no program runs. An alarm comes instead, at `deadline` or earlier.
 pub(crate) fn rest_until(deadline: Nanos) {
-    if !CAN_REST.load(Ordering::Relaxed) {
-        return;
+    if CAN_REST.load(Ordering::Relaxed) {
+        set_alarm(&mut REST.lock(), deadline);
     }
+}
+
+/// If the tick rests, its alarm comes at `deadline` or earlier. For whoever adds a deadline, and after an alarm.
+pub(crate) fn alarm_by(deadline: Nanos) {
     let mut rest = REST.lock();
+    if rest.rests() {
+        set_alarm(&mut rest, deadline);
+    }
+}
+
+fn set_alarm(rest: &mut Rest, deadline: Nanos) {
     let now = now();
     if let Some(alarm) = rest.until(now, deadline) {
         apic::alarm_in(alarm.saturating_sub(now));
@@ -115,11 +125,6 @@ pub(crate) fn rest_until(deadline: Nanos) {
 /// The timer of the local APIC has come.
 pub(super) fn on_timer() {
     REST.lock().on_alarm();
-}
-
-/// Whether the tick rests. Who then adds a deadline calls [`rest_until`] with it.
-pub(crate) fn rests() -> bool {
-    REST.lock().rests()
 }
 
 /// Starts the tick again, if it rests: a program runs.

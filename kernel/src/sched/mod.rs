@@ -183,8 +183,10 @@ fn leave() {
             return switch_to(next);
         }
         // Not before a tick has come for nothing: programs that are busy pause often and shortly.
-        if ticked_in_vain || clock::rests() {
+        if ticked_in_vain {
             clock::rest_until(timer::next());
+        } else {
+            clock::alarm_by(timer::next());
         }
         // STI takes effect after the next instruction, so an interrupt between the test above and HLT wakes it.
         interrupts::enable_and_hlt();

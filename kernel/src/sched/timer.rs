@@ -36,9 +36,7 @@ pub(super) fn run() {
         unpark(&task);
     }
     // It may have been the alarm of a tick that rests, and kernel tasks that go on for long need another.
-    if clock::rests() {
-        clock::rest_until(next());
-    }
+    clock::alarm_by(next());
 }
 
 fn take_due(now: Nanos) -> Option<Arc<Task>> {
@@ -54,9 +52,7 @@ pub(crate) fn park_until(deadline: Nanos) {
     }
     let key = (deadline, NEXT_KEY.fetch_add(1, Ordering::Relaxed));
     TIMERS.lock().insert(key, current());
-    if clock::rests() {
-        clock::rest_until(deadline);
-    }
+    clock::alarm_by(deadline);
     park();
     TIMERS.lock().remove(&key);
 }
