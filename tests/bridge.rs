@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use askr::Machine;
 use common::PATIENCE;
-use common::bridge::{Bridge, outcome, reply};
+use common::bridge::{Bridge, hub_on, outcome, reply};
 use common::peer::counters;
 use common::program::{Link, compiled};
 use common::shell::{Askr, PROMPT};
@@ -46,14 +46,7 @@ fn the_built_in_agent_costs_the_kernel_no_time() {
     let mut askr = Askr::boot(&Machine::new());
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("agent.sock");
-    let hub = Hub::start(HubConfig {
-        com2: askr.vm().com2_path(),
-        data: askr.vm().data_path(),
-        socket,
-        agent: true,
-    })
-    .unwrap();
-    hub.wait_ready(PATIENCE).unwrap();
+    let _hub = hub_on(askr.vm(), &socket, true);
     askr.run("echo 'echo as commands' > /tmp/file; chmod +x /tmp/file");
     for _ in 0..3 {
         assert_eq!(askr.run("/tmp/file"), "as commands\r\n");
@@ -71,14 +64,7 @@ fn a_hub_serves_a_booted_guest() {
     let mut askr = Askr::boot(&Machine::new());
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("agent.sock");
-    let hub = Hub::start(HubConfig {
-        com2: askr.vm().com2_path(),
-        data: askr.vm().data_path(),
-        socket: socket.clone(),
-        agent: false,
-    })
-    .unwrap();
-    hub.wait_ready(PATIENCE).unwrap();
+    let _hub = hub_on(askr.vm(), &socket, false);
     assert!(is_version(&version_of(&socket)));
 
     // Files of several frames, both ways.

@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use askr::Machine;
 use boon::{Compiler, SchemaIndex, Schemas};
 use common::PATIENCE;
+use common::bridge::hub_on;
 use common::program::program;
 use common::shell::Askr;
 use host_bridge::client::HubClient;
-use host_bridge::hub::{Hub, HubConfig};
 use host_bridge::json::{self, Answer};
 use host_bridge::link::Door;
 use serde_json::{Map, Value, json};
@@ -327,13 +327,7 @@ fn what_a_guest_answers_is_of_the_schema() {
     let mut askr = Askr::boot(&Machine::new().with(visitor.clone()));
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("agent.sock");
-    let hub = Hub::start(HubConfig {
-        com2: askr.vm().com2_path(),
-        data: askr.vm().data_path(),
-        socket,
-        agent: false,
-    })
-    .unwrap();
+    let hub = hub_on(askr.vm(), &socket, false);
     hub.know_program(b"visitor", visitor.host);
     let client = || {
         let client = HubClient::connect(hub.socket()).unwrap();
@@ -341,7 +335,6 @@ fn what_a_guest_answers_is_of_the_schema() {
         client
     };
     let mut talk = Talk { contract: &contract, client: client(), seen: BTreeSet::new() };
-    hub.wait_ready(PATIENCE).unwrap();
     for op in ["status", "ping", "stats", "sys.info"] {
         talk.ok(json!({ "op": op }));
     }

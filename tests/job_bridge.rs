@@ -5,11 +5,10 @@ mod common;
 use std::path::PathBuf;
 
 use askr::Machine;
-use common::PATIENCE;
-use common::bridge::{outcome, reply};
+use common::bridge::{hub_on, outcome, reply};
 use common::program::program;
 use common::shell::{Askr, Own};
-use host_bridge::hub::{Hub, HubConfig};
+use host_bridge::hub::Hub;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -26,14 +25,7 @@ impl Bench {
         let mut askr = Askr::boot(&Machine::new().with(program("job")));
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("agent.sock");
-        let config = HubConfig {
-            com2: askr.vm().com2_path(),
-            data: askr.vm().data_path(),
-            socket: socket.clone(),
-            agent: false,
-        };
-        let hub = Hub::start(config).unwrap();
-        hub.wait_ready(PATIENCE).unwrap();
+        let hub = hub_on(askr.vm(), &socket, false);
         Self { socket, _hub: hub, _folder: folder, _askr: askr }
     }
 

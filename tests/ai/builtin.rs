@@ -1,12 +1,10 @@
 //! The built-in agent, from the phrase to what the guest does.
 
 use askr::Machine;
-use host_bridge::hub::{Hub, HubConfig};
 
 use serde_json::json;
 
-use crate::common::PATIENCE;
-use crate::common::bridge::call;
+use crate::common::bridge::{call, hub_on};
 use crate::common::shell::{Askr, number_after};
 
 #[test]
@@ -14,14 +12,7 @@ fn a_day_with_the_built_in_agent() {
     let mut askr = Askr::boot(&Machine::new());
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("agent.sock");
-    let hub = Hub::start(HubConfig {
-        com2: askr.vm().com2_path(),
-        data: askr.vm().data_path(),
-        socket,
-        agent: true,
-    })
-    .unwrap();
-    hub.wait_ready(PATIENCE).unwrap();
+    let _hub = hub_on(askr.vm(), &socket, true);
 
     // Looking needs no yes.
     let memory = askr.run("ai how much memory is free?");
@@ -70,14 +61,7 @@ fn the_tour_fits_into_32_mebibytes() {
     let mut askr = Askr::boot(&Machine::new().memory_mib(32));
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("agent.sock");
-    let hub = Hub::start(HubConfig {
-        com2: askr.vm().com2_path(),
-        data: askr.vm().data_path(),
-        socket: socket.clone(),
-        agent: true,
-    })
-    .unwrap();
-    hub.wait_ready(PATIENCE).unwrap();
+    let _hub = hub_on(askr.vm(), &socket, true);
 
     for (line, shows) in [
         ("help", "poweroff"),

@@ -3,10 +3,11 @@
 use std::process::Command;
 use std::time::Instant;
 
-use host_bridge::hub::{Hub, HubConfig};
+use host_bridge::hub::Hub;
 use tempfile::TempDir;
 
 use crate::common::PATIENCE;
+use crate::common::bridge::hub_on;
 use crate::common::shell::{Askr, Own};
 use crate::config::machine;
 use crate::endpoint::{Endpoint, Reply, told};
@@ -16,14 +17,7 @@ pub(crate) fn guest() -> (Own, Hub, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let mut askr = Askr::boot(&machine(folder.path()));
     let socket = folder.path().join("agent.sock");
-    let hub = Hub::start(HubConfig {
-        com2: askr.vm().com2_path(),
-        data: askr.vm().data_path(),
-        socket,
-        agent: true,
-    })
-    .unwrap();
-    hub.wait_ready(PATIENCE).unwrap();
+    let hub = hub_on(askr.vm(), &socket, true);
     (askr, hub, folder)
 }
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use askr::Vm;
 use askr_wire::Deframer;
 use host_bridge::client::HubClient;
-use host_bridge::hub::Hub;
+use host_bridge::hub::{Hub, HubConfig};
 use host_bridge::json::Answer;
 use host_bridge::link::{Connect, Doors, OwnedFrame, Stream};
 use host_bridge::socket;
@@ -28,6 +28,14 @@ pub(crate) fn program() -> PathBuf {
     let message = |line| serde_json::from_str::<Value>(line).ok();
     let built = |message: Value| message["executable"].as_str().map(PathBuf::from);
     messages.lines().filter_map(message).find_map(built).expect("cargo names the program that it built")
+}
+
+/// A hub on a booted guest, at both its doors, that is in session with it; with the built-in agent if that is wanted.
+pub(crate) fn hub_on(vm: &Vm, socket: &Path, agent: bool) -> Hub {
+    let config = HubConfig { com2: vm.com2_path(), data: vm.data_path(), socket: socket.to_owned(), agent };
+    let hub = Hub::start(config).unwrap();
+    hub.wait_ready(PATIENCE).unwrap();
+    hub
 }
 
 /// The reply to a request on a connection of its own.

@@ -11,7 +11,18 @@ pub(crate) mod python;
 pub(crate) mod screen;
 pub(crate) mod shell;
 
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// How long anything may take that has to happen. The machine that tests run on may be slow and busy.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
+
+/// Waits until `holds`.
+#[track_caller]
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let give_up = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < give_up, "waited in vain: {what}");
+        thread::sleep(Duration::from_millis(10));
+    }
+}

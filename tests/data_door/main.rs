@@ -7,13 +7,11 @@ mod line;
 mod moves;
 mod parked;
 
-use std::time::{Duration, Instant};
-
 use askr::{Machine, Model, Vm};
-use common::PATIENCE;
 use common::bridge::Bridge;
 use common::peer::Peer;
 use common::shell::{Askr, Shared};
+use common::until;
 use host_bridge::link::{Connect, Door, Doors, Stream};
 use host_bridge::socket;
 use serde_json::json;
@@ -22,16 +20,6 @@ static GUEST: Shared = Shared::new(Machine::new);
 
 /// Every kind of machine that the runner has.
 const MODELS: [Model; 3] = [Model::Q35, Model::Pc, Model::Microvm];
-
-/// Waits until `holds`.
-#[track_caller]
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let give_up = Instant::now() + PATIENCE;
-    while !holds() {
-        assert!(Instant::now() < give_up, "waited in vain: {what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
 
 /// COM2 as it is.
 fn com2(vm: &Vm) -> Connect {

@@ -2,14 +2,12 @@
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use host_bridge::client::HubClient;
 use host_bridge::json::Answer;
 use serde_json::json;
 
-use crate::common::{PATIENCE, bridge};
+use crate::common::{PATIENCE, bridge, until};
 
 /// Beside the bridge, where it looks for it.
 const RUNNER: &str = env!("CARGO_BIN_EXE_askr");
@@ -47,14 +45,6 @@ impl Drop for NoneLeft<'_> {
         if let Ok(mut hub) = HubClient::connect(self.0) {
             let _ = hub.send(br#"{"op":"power","action":"off"}"#);
         }
-    }
-}
-
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let give_up = Instant::now() + PATIENCE;
-    while !holds() {
-        assert!(Instant::now() < give_up, "waited in vain for {what}");
-        thread::sleep(Duration::from_millis(20));
     }
 }
 

@@ -9,12 +9,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use askr::Machine;
-use common::PATIENCE;
 use common::bridge;
 use common::program::{Link, compiled};
 use common::python::{self, output_of};
 use common::shell::{Askr, Own};
-use host_bridge::hub::{Hub, HubConfig};
+use host_bridge::hub::Hub;
 use tempfile::TempDir;
 
 const REQUIREMENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mcp/requirements.txt");
@@ -41,14 +40,7 @@ impl Bench {
         let mut askr = Askr::boot(machine);
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("agent.sock");
-        let config = HubConfig {
-            com2: askr.vm().com2_path(),
-            data: askr.vm().data_path(),
-            socket: socket.clone(),
-            agent: false,
-        };
-        let hub = Hub::start(config).unwrap();
-        hub.wait_ready(PATIENCE).unwrap();
+        let hub = bridge::hub_on(askr.vm(), &socket, false);
         Some(Self { askr, python, bridge, socket, _hub: hub, _folder: folder })
     }
 

@@ -18,13 +18,13 @@ mod window;
 
 use std::fs::File;
 use std::path::Path;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use askr::{Disk, Machine};
-use common::PATIENCE;
 use common::bridge::Bridge;
 use common::program::program;
 use common::shell::{Askr, Shared};
+use common::until;
 use serde_json::json;
 
 /// For the tests that need no machine of their own.
@@ -41,16 +41,6 @@ fn machine() -> Machine {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outages.img");
     File::create(&path).unwrap().set_len(16 << 20).unwrap();
     Machine::new().restarts().disk(Disk::open(&path, true).unwrap()).with(program("count"))
-}
-
-/// Waits until `holds`.
-#[track_caller]
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let give_up = Instant::now() + PATIENCE;
-    while !holds() {
-        assert!(Instant::now() < give_up, "waited in vain: {what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
 
 /// A time of the guest's own clocks: since boot, and the date since 1970.
